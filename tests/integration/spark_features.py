@@ -117,6 +117,18 @@ def in_sql(spark: SparkSession, _capture: Path, _folder: Path) -> None:
     frames(spark).createOrReplaceTempView("frames")
     row = spark.sql("SELECT r.client_id FROM (SELECT from_kafka_request(frame) r FROM frames WHERE id = 1)").first()
     assert row.client_id == "app", row
+    kwire.spark.register(spark, "heartbeats", message="HeartbeatRequest", version=0)
+    row = spark.sql("SELECT r.body.generation_id FROM (SELECT heartbeats(frame) r FROM frames WHERE id = 1)").first()
+    assert row.generation_id == 7, row
+
+
+@feature("`to_kafka_request`")
+def written(spark: SparkSession, _capture: Path, _folder: Path) -> None:
+    given = frames(spark).where("id <> 2")
+    for typed in ({}, {"message": "HeartbeatRequest", "version": 0}):
+        read = given.select("id", "frame", kwire.spark.from_kafka_request("frame", **typed).alias("r"))
+        rows = read.select("frame", kwire.spark.to_kafka_request("r").alias("made")).orderBy("id").collect()
+        assert [row.made for row in rows] == [row.frame for row in rows], rows
 
 
 @feature('`spark.read.format("kwire")`')

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         from_record_batch,
         map_frames,
         register,
+        to_kafka_request,
     )
     from kwire.spark.java import ensure_java as ensure_java
     from kwire.spark.job import JobReport, JobRequest, run_job
@@ -40,6 +41,7 @@ _HOME = {
             "from_record_batch",
             "map_frames",
             "register",
+            "to_kafka_request",
         ),
         "kwire.spark.functions",
     ),
@@ -51,7 +53,7 @@ _HOME = {
 __all__ = [
     "Conversion", "ExecutorReport", "JobReport", "JobRequest", "convert", "ddl", "doctor", "from_consumer_offsets",
     "from_kafka_request", "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "open_session", "prepare", "register",
-    "register_tables", "run_job", "ship", "write_archive",
+    "register_tables", "run_job", "ship", "to_kafka_request", "write_archive",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from kwire.codec.arrow_types import spark_ddl, spark_type
 from kwire.errors import InputError
+from kwire.schema import catalog
 from kwire.spark.body_types import body_type
 from kwire.spark.frame_structs import RequestStruct, ResponseStruct
 from kwire.spark.frame_sums import FrameSums, frames_to_rows
@@ -21,6 +22,7 @@ from kwire.spark.offset_structs import OffsetStructs
 from kwire.spark.pandas_functions import pandas_function
 from kwire.spark.reading_options import paths_of, reading_options
 from kwire.spark.record_arrays import RecordArrays
+from kwire.spark.request_frames import RequestFrames
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "from_consumer_offsets", "from_kafka_request", "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "register",
+    "to_kafka_request",
 ]  # fmt: skip
 
 _PLAIN: Final = re.compile(r"[\w.`]+")
@@ -134,6 +137,19 @@ def from_kafka_response(
     read = reading_options(options, "from_kafka_response")
     body = body_type(message, version, fields, "response", "from_kafka_response")
     return _called("from_kafka_response", ResponseStruct(body, read), col, _number(api_key), _number(api_version))
+
+
+def to_kafka_request(col: Column | str) -> Column:
+    """Convert structs to request frames, without the 4-byte length: the reverse of `from_kafka_request`.
+
+    Args:
+        col: struct with `api_key`, `api_version`, `body`, and `correlation_id` and `client_id` if they are not 0 and null; others are
+            ignored. `body` is a struct, whose missing fields have their defaults, or Kafka's JSON. A null, or a null body, gives a null.
+
+    Raises:
+        InputError: neither Spark 4.1 nor pandas is installed.
+    """
+    return _called("to_kafka_request", RequestFrames(), col, of_bytes=0)
 
 
 def _number(given: Column | str | int) -> Column | str:
@@ -282,17 +298,42 @@ _IN_SQL: Final[dict[str, Any]] = {
     "from_record_batch": RecordArrays,
     "from_consumer_offsets": OffsetStructs,
     "from_otlp": MetricArrays,
+    "to_kafka_request": RequestFrames,
 }
 
 
-def register(spark: SparkSession) -> None:
-    """Register the functions in the SQL of a session, under their names and with their defaults.
+def register(
+    spark: SparkSession,
+    name: str | None = None,
+    *,
+    message: str | None = None,
+    version: int | None = None,
+    fields: str | Iterable[str] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> None:
+    """Register the functions in the SQL of a session under their names and with their defaults, or one with typed bodies.
 
     Args:
         spark: the session, of Spark Connect too.
+        name: name of a function for frames of one message, such as ``heartbeats``; by default all functions are registered.
+        message: request or response that it reads, as for `from_kafka_request`; it needs a name.
+        version: as for `from_kafka_request`.
+        fields: as for `from_kafka_request`.
+        options: as for `from_kafka_request`.
 
     Raises:
-        InputError: neither Spark 4.1 nor pandas is installed.
+        InputError: a name without a message or a message without a name; as for `from_kafka_request`.
+        KwireError: no such message, version or field.
     """
-    for name, make in _IN_SQL.items():
-        spark.udf.register(name, _function(make(), name))
+    if name is None and message is None and (version, fields, options) == (None, None, None):
+        for each, make in _IN_SQL.items():
+            spark.udf.register(each, _function(make(), each))
+        return
+    if name is None or message is None:
+        raise InputError("register needs name and message together; version, fields and options need both.")
+    read = reading_options(options, name)
+    body = body_type(message, version, fields, None, "register")
+    typed = {"request": RequestStruct, "response": ResponseStruct}.get(str(catalog()[message].kind))
+    if typed is None:
+        raise InputError(f"register takes the name of a request or response, which {message} is not.")
+    spark.udf.register(name, _function(typed(body, read), name))

@@ -22,7 +22,9 @@ def pandas_function(make: Any, name: str) -> Any:
     is_struct = pa.types.is_struct(make.type)
 
     def call(*series: Any) -> Any:
-        made = make(*(pa.Array.from_pandas(each) for each in series))
+        # structs come as DataFrames
+        given = (each.to_dict("records") if isinstance(each, pd.DataFrame) else each for each in series)
+        made = make(*(pa.array(each, from_pandas=True) for each in given))
         if not is_struct:
             return pd.Series(made.to_pylist(maps_as_pydicts="lossy"), dtype=object)
         columns = {field.name: made.field(index) for index, field in enumerate(made.type)}

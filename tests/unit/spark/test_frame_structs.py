@@ -8,11 +8,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kwire.errors import InputError, KwireError, NullNotAllowed, Truncated, UnsupportedVersion
+from kwire.errors import EncodeError, InputError, KwireError, NullNotAllowed, Truncated, UnsupportedVersion
 from kwire.schema import catalog
 from kwire.spark.body_types import body_type, ddl
 from kwire.spark.frame_structs import RequestStruct, ResponseStruct
 from kwire.spark.reading_options import ReadingOptions, reading_options
+from kwire.spark.request_frames import RequestFrames
 from sample_frames import FRAMES, frame, json_of, one
 
 FAILFAST = ReadingOptions("FAILFAST")
@@ -66,6 +67,35 @@ def test_typed_bodies_hold_what_kafkas_json_says(kind, step):
             if isinstance(value.get(name), (int, str)) and field.type in ("int8", "int16", "int32", "int64", "string", "uuid", "bool"):
                 typed = next(iter(found.to_pylist()))["body"]
                 assert value[name] in typed.values(), (case["message"], name)
+
+
+@pytest.mark.parametrize("typed", [False, True], ids=["json", "typed"])
+def test_structs_become_the_frames_of_kafkas_classes_again(typed):
+    cases = [case for case, value in cases_of("request") if value or not typed]
+    frames = [frame(case) for case in cases]
+    if typed:
+        bodies = [body_type(case["message"], case["version"], None, "request") for case in cases]
+        made = [RequestFrames()(RequestStruct(body)(pa.array([each])))[0].as_py() for body, each in zip(bodies, frames, strict=True)]
+    else:
+        made = RequestFrames()(RequestStruct()(pa.array(frames))).to_pylist()
+    assert made == frames
+
+
+def test_only_structs_of_requests_become_frames():
+    def rows(**fields: Any) -> Any:
+        return pa.array([None, {"api_key": 12, "api_version": 0, "body": None}, {"api_key": 12, "api_version": 0, **fields}])
+
+    # group "g", generation 7, member "m"; the body of another message is null
+    body = {"group_id": "g", "generation_id": 7, "member_id": "m", "group_instance_id": "not in version 0"}
+    whole = bytes.fromhex("000c 0000 00000005 ffff 000167 00000007 00016d")
+    assert RequestFrames()(rows(correlation_id=5, body=body)).to_pylist() == [None, None, whole]
+    with pytest.raises(EncodeError, match="group_id") as found:
+        RequestFrames()(rows(body={"group_id": None}))
+    assert found.value.__notes__ == ["in row 2 of the batch"]
+    with pytest.raises(InputError, match="no request with API key 12 and version 99"):
+        RequestFrames()(pa.array([{"api_key": 12, "api_version": 99, "body": body}]))
+    with pytest.raises(InputError, match="it lacks api_version, body"):
+        RequestFrames()(pa.array([{"api_key": 12}]))
 
 
 def test_fields_leave_the_rest_out_of_the_struct_and_explode_nothing():
