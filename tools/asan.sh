@@ -27,7 +27,7 @@ sockets() { for name; do printf 'tests/integration/test_proxy_%s.py\n' "$name"; 
 [ $# -gt 0 ] || set -- tests/parity tests/vectors tests/unit/codec tests/unit/protocol tests/unit/proxy tests/unit/capture/tls \
     tests/unit/capture/request_logs tests/unit/capture/test_packets.py tests/unit/tables/test_text_columns.py \
     tests/unit/tables/test_fetch_columns.py tests/unit/spark/test_frame_structs.py tests/unit/spark/test_frame_rows.py \
-    tests/unit/spark/test_frame_sums.py \
+    tests/unit/spark/test_frame_sums.py tests/unit/spark/test_record_functions.py \
     tests/captures/test_tls_captures.py tests/captures/test_trim_decrypt.py \
     $(sockets sockets tls faults sni every_message hostile_bytes taps)
 rm -rf "$reports"

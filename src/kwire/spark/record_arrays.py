@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from kwire.codec.binary_chunks import messages_in
 from kwire.codec.records import to_arrow
 from kwire.spark.reading_options import ReadingOptions
 
@@ -30,10 +30,12 @@ class RecordArrays:
 
     def __call__(self, buffers: Any) -> Any:
         """Return the records of an array of any binary type; a null gives a null; empty bytes or a truncated batch give no records."""
-        found = messages_in(buffers)
-        batch = to_arrow(found, errors="raise" if self.options.fails else "column")
-        counts = np.bincount(np.asarray(batch.column(0)), minlength=len(found))
-        records = pa.StructArray.from_arrays(batch.columns[1:], fields=list(_FIELDS)[1:])
+        batch = to_arrow(buffers, errors="raise" if self.options.fails else "column")
+        counts = np.bincount(np.asarray(batch.column(0)), minlength=len(buffers))
+        *columns, errors = batch.columns[1:]
+        # A row does not know which one of an Arrow batch it is.
+        columns.append(pc.replace_substring_regex(errors, r"buffers\[\d+\]\.", ""))
+        records = pa.StructArray.from_arrays(columns, fields=list(_FIELDS)[1:])
         ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-        offsets: Any = pa.array(ends, pa.int32(), mask=np.array([*(data is None for data in found), False], bool))
+        offsets: Any = pa.array(ends, pa.int32(), mask=np.append(buffers.is_null(), False))
         return pa.ListArray.from_arrays(offsets, records, type=self.type)

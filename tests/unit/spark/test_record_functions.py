@@ -120,6 +120,7 @@ def test_a_bad_batch_is_one_element_that_says_why():
         assert [each["batch"] for each in row] == list(range(len(row)))
         assert [each["error"] for each in row[:-1]] == [None] * (len(row) - 1)
         assert "checksum does not match" in row[-1]["error"]
+        assert f" in batches[{len(row) - 1}].crc" in row[-1]["error"]
         assert (row[-1]["offset"], row[-1]["value"]) == (None, None)
     with pytest.raises(BadChecksum, match=r"buffers\[1\]"):
         RecordArrays(FAILFAST)(pa.array([good, frames[0]]))
