@@ -99,7 +99,7 @@ def convert(
         inputs: files, folders, globs and URIs.
         out: output folder, path or URI.
         message: message to decode; None for a table of captures, or for request headers of frames.
-        version: its version.
+        version: its version; None for the columns of all versions, if frames are read.
         columns: columns to write, a sequence or one text with commas; None for all.
         partition_by: column whose values become folders, `COLUMN=VALUE/`: integers, text or booleans. `date` is also the day of a row
             with a time (UTC).

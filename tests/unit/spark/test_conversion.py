@@ -108,6 +108,15 @@ def test_a_message_of_frames(tmp_path: Path, folder: Path) -> None:
     assert rows_of(tmp_path / "out").to_pylist() == [{"member_id": "m", "generation_id": 7}] * 1000
 
 
+def test_a_message_of_all_versions(tmp_path: Path, folder: Path) -> None:
+    # HeartbeatRequest v3, which has a group instance id: here "i"
+    newer = bytes.fromhex("000c0003 00000001 0001 61 0001 67 00000008 0001 6d 0001 69")
+    write(folder, pa.table({"day": ["wed"], "value": pa.array([newer], pa.binary())}), "b")
+    of_frames(folder, tmp_path / "out", message="HeartbeatRequest", columns="api_version,generation_id,group_instance_id")
+    rows = [tuple(row.values()) for row in rows_of(tmp_path / "out").to_pylist()]
+    assert sorted(rows, key=str) == [(0, 7, None)] * 1000 + [(3, 8, "i")]
+
+
 def test_one_large_file_is_divided_among_processes(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_rows, "_OPEN_COST", 1)
     report = of_frames(folder, tmp_path / "out", columns="correlation_id", minPartitions=4)
