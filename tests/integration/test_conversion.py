@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kwire.errors import InputError
-from kwire.spark import convert
+from kwire.spark import convert, register_tables
 
 DATA = Path(__file__).resolve().parents[1] / "captures" / "data"
 SEED = DATA / "seed.pcap.gz"
@@ -60,6 +60,25 @@ def test_rows_of_captures(spark: SparkSession, tmp_path: Path, path: Path, optio
 def test_rows_of_frames(spark: SparkSession, frames: Path, source: str) -> None:
     report = same_rows(spark, frames, frames.parent / "out", source=source, column="value", keep="day")
     assert report.errors == {"TRUNCATED": 200}
+
+
+def test_a_table_of_the_catalog(spark: SparkSession, frames: Path) -> None:
+    out, options = str(frames.parent / "out"), {"source": "parquet", "column": "value", "keep": "day", "spark": spark}
+    rows = pa.table({"day": ["007"], "value": pa.array([FRAMES[1]], pa.binary())})
+    pq.write_table(rows, frames / "b.parquet")
+    try:
+        for by, overwrite in (("day", False), ("api_version", True), (None, True)):
+            convert(str(frames), out, partition_by=by, overwrite=overwrite, **options)
+            assert register_tables(spark, out, "converted.frames") == ["converted.frames"]
+            table = spark.table("converted.frames")
+            assert sorted(table.columns) == ["api_key", "api_version", "client_id", "correlation_id", "day", "error"]
+            counts = {tuple(row) for row in table.groupBy("day", "api_version").count().collect()}
+            assert counts == {("mon", 12, 500), ("tue", 12, 500), ("007", 12, 1)}
+        convert(str(frames), str(frames.parent / "other"), **options)
+        with pytest.raises(InputError, match=r"converted\.frames is there already and is of file:"):
+            register_tables(spark, str(frames.parent / "other"), "converted.frames")
+    finally:
+        spark.sql("DROP NAMESPACE IF EXISTS converted CASCADE")
 
 
 def test_folders_of_values_are_columns(spark: SparkSession, frames: Path) -> None:

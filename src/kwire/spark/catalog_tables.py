@@ -12,15 +12,16 @@ and Iceberg do so in one step and keep the history.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.codec.arrow_types import spark_type
 from kwire.errors import InputError
-from kwire.spark.output import SUCCESS
-from kwire.spark.parts import output_place
+from kwire.spark.output import MANIFEST, SUCCESS
+from kwire.spark.parts import ROWS, output_place
 from kwire.tables.column_comments import comment_of
 from kwire.tables.dates import BEGINS, DATE
 from kwire.tables.schemas import SCHEMAS, TIME
@@ -35,6 +36,7 @@ DATED: Final[dict[str, tuple[str, ...]]] = {**BEGINS, "group_events": ("time",),
 
 _DATE_COMMENT: Final = "day of the row [UTC]"
 _DATE_COLUMN: Final = f", `date` DATE COMMENT '{_DATE_COMMENT}'"
+_KEYS: Final = frozenset(("TINYINT", "SMALLINT", "INT", "BIGINT", "STRING", "BOOLEAN"))  # types of `partition_by` of a conversion
 _FOLDER: Final = "kwire.folder"
 _DAY_US: Final = 86_400_000_000
 _OVERWRITE_MODE: Final = "spark.sql.sources.partitionOverwriteMode"
@@ -45,8 +47,9 @@ def register_tables(spark: SparkSession, out: str, namespace: str, partition_by:
 
     Args:
         spark: the session.
-        out: output folder of the analysis, path or URI.
-        namespace: database or schema, `db` or `catalog.db`; created if missing.
+        out: output folder of the analysis or of `kwire.spark.convert`, path or URI.
+        namespace: database or schema, `db` or `catalog.db`; created if missing. For `convert`, the name of its table, `db.table` or
+            `catalog.db.table`, which is partitioned as the folder.
         partition_by: `date` to copy the rows into tables partitioned by day (UTC); None to register the tables in place.
 
     Returns:
@@ -58,8 +61,14 @@ def register_tables(spark: SparkSession, out: str, namespace: str, partition_by:
     if partition_by not in (None, "date"):
         raise InputError(f"tables can be partitioned by date, not by {partition_by}")
     location = _location(out)
+    manifest = _manifest(out)
+    if ROWS in manifest.get("parts", {}):
+        if partition_by is not None:
+            raise InputError("partition_by is for tables of an analysis; kwire.spark.convert divides its rows by its own partition_by")
+        _register_rows(spark, location, namespace, manifest)
+        return [namespace]
     provider = _provider(spark, namespace)
-    quoted = ".".join(f"`{part}`" for part in namespace.split("."))
+    quoted = _quoted(namespace)
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {quoted}")
     names = [f"{quoted}.`{table}`" for table in SCHEMAS]
     there = {name for name in names if spark.catalog.tableExists(name)}
@@ -68,23 +77,71 @@ def register_tables(spark: SparkSession, out: str, namespace: str, partition_by:
     for table, name in zip(SCHEMAS, names, strict=True):
         dated = partition_by is not None and table in DATED
         if provider == "parquet" and partition_by is None:
-            if name in there:
-                spark.sql(f"DROP TABLE {name}")  # of an external table the files stay
             by_date = _is_by_date(out, table)
-            columns, partitions = (_columns(table) + _DATE_COLUMN, " PARTITIONED BY (`date`)") if by_date else (_columns(table), "")
-            place = f"LOCATION '{location}/{table}'"
-            spark.sql(f"CREATE TABLE {name} ({columns}) USING parquet{partitions} {place} {_properties(location)}")
-            if by_date:
-                spark.sql(f"ALTER TABLE {name} RECOVER PARTITIONS")
+            columns = _columns(table) + _DATE_COLUMN if by_date else _columns(table)
+            _in_place(spark, name, name in there, columns, DATE if by_date else None, location, f"{location}/{table}")
             continue
         rows = _rows(spark, f"{location}/{table}", table, dated)
-        with _viewed(spark, rows, name) as view, _whole_tables(spark):
-            if name in there:
-                spark.sql(f"INSERT OVERWRITE {name} SELECT * FROM {view}")
-            else:  # in one step, so that no reader finds it empty; comments come with the rows
-                partitions = " PARTITIONED BY (`date`)" if dated else ""
-                spark.sql(f"CREATE TABLE {name} USING {provider}{partitions} {_properties(location)} AS SELECT * FROM {view}")
+        _copied(spark, name, name in there, provider, rows, DATE if dated else None, location)
     return [f"{namespace}.{table}" for table in SCHEMAS]
+
+
+def _register_rows(spark: SparkSession, location: str, table: str, manifest: Mapping[str, Any]) -> None:
+    """Register the table of a conversion, whose columns Spark finds in the files."""
+    namespace, _, _ = table.rpartition(".")
+    name = _quoted(table)
+    if namespace:
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {_quoted(namespace)}")
+    there = spark.catalog.tableExists(name)
+    if there:
+        _check_ours(spark, name, location)
+    by = manifest.get("partition_by")
+    kinds = dict(spark.read.parquet(location).dtypes)
+    if by is not None:  # Spark guesses its type from the names of folders
+        kinds[by] = next((each["type"] for each in manifest["columns"] if each["name"] == by and each["type"] in _KEYS), "DATE")
+    columns = ", ".join(f"{_name(column)} {kind}" for column, kind in kinds.items())
+    provider = _provider(spark, namespace)
+    if provider != "parquet":
+        _copied(spark, name, there, provider, spark.read.schema(columns).parquet(location), by, location)
+        return
+    _in_place(spark, name, there, columns, by, location, location)
+
+
+def _in_place(spark: SparkSession, name: str, there: bool, columns: str, by: str | None, location: str, folder: str) -> None:
+    """Create an external table, partitioned by a column if the folder is."""
+    if there:
+        spark.sql(f"DROP TABLE {name}")  # of an external table the files stay
+    spark.sql(f"CREATE TABLE {name} ({columns}) USING parquet{_partitions(by)} LOCATION '{folder}' {_properties(location)}")
+    if by is not None:
+        spark.sql(f"ALTER TABLE {name} RECOVER PARTITIONS")
+
+
+def _copied(spark: SparkSession, name: str, there: bool, provider: str, rows: DataFrame, by: str | None, location: str) -> None:
+    """Create a managed table, or overwrite its rows."""
+    with _viewed(spark, rows, name) as view, _whole_tables(spark):
+        if there:
+            spark.sql(f"INSERT OVERWRITE {name} SELECT * FROM {view}")
+        else:  # in one step, so that no reader finds it empty; comments come with the rows
+            spark.sql(f"CREATE TABLE {name} USING {provider}{_partitions(by)} {_properties(location)} AS SELECT * FROM {view}")
+
+
+def _partitions(by: str | None) -> str:
+    return "" if by is None else f" PARTITIONED BY ({_name(by)})"
+
+
+def _name(text: str) -> str:
+    return f"`{text.replace('`', '``')}`"
+
+
+def _quoted(path: str) -> str:
+    return ".".join(map(_name, path.split(".")))
+
+
+def _manifest(out: str) -> dict[str, Any]:
+    filesystem, path = output_place(out)
+    with filesystem.open_input_stream(f"{path}/{MANIFEST}", compression=None) as file:
+        found = json.loads(file.read())
+    return found if isinstance(found, dict) else {}
 
 
 def _location(out: str) -> str:
