@@ -79,6 +79,14 @@ def requests(spark: SparkSession, _capture: Path, _folder: Path) -> None:
     answer = spark.createDataFrame([(kwire.encode_response(1, metadata, 3, 12),)], "frame BINARY")
     read = kwire.spark.from_kafka_response("frame", 3, 12, message="MetadataResponse", version=12, fields="topics.name")
     assert answer.select(F.explode(read.getField("body").getField("topics")).alias("t")).first().t.name == "orders"
+    framed = df.select(F.concat(F.unhex(F.lpad(F.hex(F.length("frame")), 8, "0")), "frame").alias("frame"))
+    heads = kwire.spark.from_kafka_request("frame", body="none", framed=True)
+    rows = framed.where(heads["api_key"] == 12).select(heads.alias("r")).collect()
+    assert [(row.r.client_id, row.r.error, "body" in row.r) for row in rows] == [("app", None, False)] * 2, rows
+    asked = kwire.encode_request(messages.RequestHeader(api_key=18), messages.ApiVersionsRequest())
+    empty = kwire.spark.from_kafka_request("frame", message="ApiVersionsRequest", version=0)
+    rows = spark.createDataFrame([(asked,), (asked[:-1],)], "frame BINARY").select(empty.alias("r")).collect()
+    assert [(row.r.body is None, row.r.error) for row in rows] == [(False, None), (True, "TRUNCATED")], rows
     assert df.select(kwire.spark.from_kafka_request("frame")).columns == ["from_kafka_request(frame)"]
     with pytest.raises(AnalysisException, match="DATATYPE_MISMATCH"):
         df.select(kwire.spark.from_kafka_request(F.hex("frame")))

@@ -18,7 +18,7 @@ from kwire.errors import Fault, InputError, WireError, wire_error
 from kwire.schema import catalog
 from kwire.spark.reading_options import paths_of
 
-__all__ = ["JSON_BODY", "BodyType", "body_type", "ddl", "widened"]
+__all__ = ["JSON_BODY", "NO_BODY", "BodyType", "body_type", "ddl", "widened"]
 
 
 class BodyType(NamedTuple):
@@ -153,6 +153,7 @@ def widened(array: ArrowArray, kind: ArrowType) -> ArrowArray:
 
 
 JSON_BODY: Final = BodyType()
+NO_BODY: Final = BodyType(fields=())
 
 
 def body_type(
@@ -166,7 +167,7 @@ def body_type(
     found = BodyType(message, version, paths_of(fields))
     if kind is not None and message in catalog() and catalog()[message].kind != kind:
         raise InputError(f"{function} takes the name of a {kind}, which {message} is not.")
-    if not found.schema.names:
+    if not found.schema.names and (kind is None or fields is not None):
         at = "all versions" if version is None else f"version {version}"
         raise InputError(f"{message} has in {at} no field of {', '.join(found.fields or ('it',))}: its struct would be empty.")
     return found

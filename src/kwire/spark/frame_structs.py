@@ -20,16 +20,18 @@ from kwire.codec.decoding import API_VERSIONS, UNSUPPORTED_VERSION, FrameReader
 from kwire.codec.header_scan import header_batch
 from kwire.codec.json_columns import JsonColumns
 from kwire.codec.json_text import json_text
-from kwire.errors import BadLength, WireError
+from kwire.errors import BadLength, Fault, WireError, wire_error
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
-from kwire.spark.body_types import JSON_BODY, BodyType
+from kwire.spark.body_types import JSON_BODY, NO_BODY, BodyType
 from kwire.spark.reading_options import ReadingOptions
 
 __all__ = ["RequestStruct", "ResponseStruct", "one_array", "response_heads", "scattered"]
 
 _ERROR: Final[tuple[Any, ...]] = (pa.field("error", pa.string()), pa.field("error_offset", pa.int64()), pa.field("error_path", pa.string()))
 _ABSENT: Final = -1  # start of a body that is not read
+_LENGTH_BYTES: Final = 4
+_MOST_BYTES: Final = 0x7FFFFFFF
 _ID_BYTES: Final = 4  # of a correlation id; version 1 of response headers has tagged fields behind it
 _LAST: Final = 1023  # above all api keys and versions
 
@@ -117,6 +119,17 @@ def _replaced(column: Any, values: Mapping[int, Any]) -> Any:
     return pc.replace_with_mask(column, pa.array(mask), pa.array(ordered, column.type))
 
 
+def _without_lengths(frames: Any) -> tuple[Any, dict[int, _Row]]:
+    """Return frames without the lengths that they begin with, and the rows of those whose length is wrong, which are then empty."""
+    [chunk] = chunks_of(frames)
+    lengths, held = numbers_at(chunk, 0, ">i4")
+    right = held & (lengths == np.asarray(pc.binary_length(frames).fill_null(0)) - _LENGTH_BYTES) | np.asarray(frames.is_null())
+    reason = "the 4-byte length in front of the frame does not match its size"
+    wrong = [(row, wire_error(Fault.BAD_LENGTH, 0, "", reason=reason)) for row in np.flatnonzero(~right).tolist()]
+    found = pc.binary_slice(frames, _LENGTH_BYTES, _MOST_BYTES)  # with a stop: Arrow 26 fails without one
+    return pc.if_else(pa.array(right), found, b"") if wrong else found, {row: _Row(None, None, error) for row, error in wrong}
+
+
 def response_heads(frames: Any, keys: Any, versions: Any, absent: Any, body: BodyType) -> tuple[Any, Any, dict[int, _Row]]:
     """Read headers of response frames; set the version of refused ApiVersions requests to 0.
 
@@ -161,14 +174,16 @@ class _FrameStruct:
     takes = 1
     header: tuple[tuple[str, Any], ...] = ()
 
-    def __init__(self, body: BodyType = JSON_BODY, options: ReadingOptions | None = None) -> None:
+    def __init__(self, body: BodyType = JSON_BODY, options: ReadingOptions | None = None, framed: bool = False) -> None:
         self.body = body
         self.options = options or ReadingOptions()
+        self.framed = framed
 
     @property
     def type(self) -> Any:
         corrupt = [] if self.options.corrupt_record is None else [(self.options.corrupt_record, pa.binary())]
-        return pa.struct([*self.header, ("body", self.body.arrow), *_ERROR, *corrupt])
+        body = [] if self.body == NO_BODY else [("body", self.body.arrow)]
+        return pa.struct([*self.header, *body, *_ERROR, *corrupt])
 
     def _struct(
         self, frames: Any, header: list[Any], bodies: Any, alone: Mapping[int, _Row], absent: Any, faults: Mapping[int, Any]
@@ -180,7 +195,8 @@ class _FrameStruct:
         empty = (None,) * len(header)
         headers = {row: each.header or empty for row, each in alone.items()}
         arrays = [_replaced(column, {row: each[place] for row, each in headers.items()}) for place, column in enumerate(header)]
-        arrays.append(_replaced(bodies, {row: each.body for row, each in alone.items()}) if self.body.message is None else bodies)
+        if bodies is not None:
+            arrays.append(_replaced(bodies, {row: each.body for row, each in alone.items()}) if self.body.message is None else bodies)
         found = dict(faults)
         found |= {row: (e.fault.name, e.offset, e.path) for row, each in alone.items() if (e := each.error) is not None}
         for place, field in enumerate(_ERROR):
@@ -201,8 +217,10 @@ class _FrameStruct:
             if self.options.fails:
                 self.options.refuse(self.body.fault(int(versions[row]), name, offset, path), row)
             faults[row] = (name, offset + int(starts[row]), path)
-        bad = pc.or_(pa.array(starts < 0), names.is_valid())
-        return pa.StructArray.from_arrays(columns, fields=list(self.body.schema), mask=bad), faults
+        good = pc.invert(pc.or_(pa.array(starts < 0), names.is_valid()))
+        if not columns:  # from_arrays takes the length from them
+            return pa.Array.from_buffers(pa.struct([]), len(good), [good.buffers()[1]]), faults
+        return pa.StructArray.from_arrays(columns, fields=list(self.body.schema), mask=pc.invert(good)), faults
 
 
 class RequestStruct(_FrameStruct):
@@ -215,30 +233,32 @@ class RequestStruct(_FrameStruct):
 
     def __call__(self, frames: Any) -> Any:
         """Return the structs of an array of any binary type; nulls stay null."""
-        frames = one_array(frames)
+        given = one_array(frames)
+        frames, wrong = _without_lengths(given) if self.framed else (given, {})
         [chunk] = chunks_of(frames)
         heads = header_batch(frames, ("header_version", "api_key", "api_version", "correlation_id", "client_id", "body_offset"))
         keys, versions, starts = (_numbers(heads.column(name), kind) for name, kind in _PLACING)
         absent = np.asarray(frames.is_null())
         left = np.flatnonzero((starts < 0) & ~absent).tolist()
         faults: dict[int, Any] = {}
-        if self.body.message is None:
+        bodies = None
+        if self.body == JSON_BODY:
             bodies, unwritten = _json("request").texts(chunk._replace(starts=starts), keys, versions)
             left = sorted((*left, *unwritten))
-        else:
+        elif self.body.message is not None:
             if self.body.version is None:
                 unknown = (starts >= 0) & (keys == self.body.api_key) & ~self.body.reads(versions)
                 left = sorted((*left, *np.flatnonzero(unknown).tolist()))
             bodies, faults = self._typed(frames, keys, versions, starts)
         alone: dict[int, _Row] = {}
         for row in left:
-            alone[row] = self._row(frames[row].as_py())
+            alone[row] = wrong.get(row) or self._row(frames[row].as_py())
             self.options.refuse(alone[row].error, row)
         client_ids = heads.column("client_id")
         if (unnamed := _numbers(heads.column("header_version"), np.int8) == 0).any():  # a header without the field, as an object has it
             client_ids = pc.if_else(pa.array(unnamed), "", client_ids)
         header = [heads.column("api_key"), heads.column("api_version"), _named("request", keys), heads.column("correlation_id"), client_ids]
-        return self._struct(frames, header, bodies, alone, absent, faults)
+        return self._struct(given, header, bodies, alone, absent, faults)
 
     def _row(self, frame: Any) -> _Row:
         reader = _reader()
@@ -252,7 +272,7 @@ class RequestStruct(_FrameStruct):
         decoder = reader.request_decoder(key, version, None, frame)
         if isinstance(decoder, WireError):
             return _Row(None if isinstance(decoder, BadLength) else read, None, decoder)
-        return _row_of(read, decoder, frame, start)
+        return _Row(read) if self.body == NO_BODY else _row_of(read, decoder, frame, start)
 
 
 _PLACING: Final = (("api_key", np.int16), ("api_version", np.int16), ("body_offset", np.int32))
@@ -279,23 +299,26 @@ class ResponseStruct(_FrameStruct):
 
     def __call__(self, frames: Any, api_keys: Any, api_versions: Any) -> Any:
         """Return the structs of frames, given the api keys and versions of their requests; a null in any of them gives a null."""
-        frames = one_array(frames)
+        given = one_array(frames)
+        frames, wrong = _without_lengths(given) if self.framed else (given, {})
         [chunk] = chunks_of(frames)
         absent = np.logical_or.reduce([np.asarray(each.is_null()) for each in (frames, api_keys, api_versions)])
         keys, versions = (np.array(pc.if_else(absent, -1, each).cast(pa.int16())) for each in (api_keys, api_versions))
         starts, ids, alone = response_heads(frames, keys, versions, absent, self.body)
+        alone |= {row: each for row, each in wrong.items() if not absent[row]}
         for row, each in alone.items():
             self.options.refuse(each.error, row)
         names = _named("response", keys)
         columns = [pa.array(keys, mask=absent), pa.array(versions, mask=absent), names, pa.array(ids, pa.int32(), mask=absent)]
         faults: dict[int, Any] = {}
-        if self.body.message is None:
+        bodies = None
+        if self.body == JSON_BODY:
             bodies, left = _json("response").texts(chunk._replace(starts=starts), keys, versions)
             for row in left:
                 header = tuple(column[row].as_py() for column in columns)
                 _, decoder = _reader().response_decoders(header[0], header[1], None)
                 alone[row] = _row_of(header, decoder, frames[row].as_py(), int(starts[row]))
                 self.options.refuse(alone[row].error, row)
-        else:
+        elif self.body.message is not None:
             bodies, faults = self._typed(frames, keys, versions, starts)
-        return self._struct(frames, columns, bodies, alone, absent, faults)
+        return self._struct(given, columns, bodies, alone, absent, faults)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from kwire.codec.arrow_types import spark_ddl, spark_type
 from kwire.errors import InputError
 from kwire.schema import catalog
-from kwire.spark.body_types import body_type
+from kwire.spark.body_types import NO_BODY, BodyType, body_type
 from kwire.spark.frame_structs import RequestStruct, ResponseStruct
 from kwire.spark.frame_sums import FrameSums, frames_to_rows
 from kwire.spark.metric_arrays import MetricArrays
@@ -81,6 +81,15 @@ def _called(name: str, make: Any, *columns: Column | str, of_bytes: int = 1) -> 
     return made.alias(f"{name}({', '.join(names)})") if all(map(_PLAIN.fullmatch, names)) else made
 
 
+def _body(function: str, body: str | None, message: str | None, version: int | None, fields: str | Iterable[str] | None) -> BodyType:
+    if body not in (None, "none"):
+        raise InputError(f"{function} takes body='none' or, for the type of the body, message and version; not body={body!r}.")
+    if body is not None and message is not None:
+        raise InputError(f"{function} reads no body with body='none': remove message.")
+    found = body_type(message, version, fields, function.rpartition("_")[2], function)
+    return found if body is None else NO_BODY
+
+
 def from_kafka_request(
     col: Column | str,
     options: Mapping[str, str] | None = None,
@@ -88,6 +97,8 @@ def from_kafka_request(
     message: str | None = None,
     version: int | None = None,
     fields: str | Iterable[str] | None = None,
+    body: str | None = None,
+    framed: bool = False,
 ) -> Column:
     """Convert request frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `client_id`, `body` and faults.
 
@@ -98,14 +109,16 @@ def from_kafka_request(
         message: name of the message in `body`, which is null for other frames; without a name, `body` is the text of Kafka's own JSON.
         version: version of that message; it sets the type of `body` (`kwire.spark.ddl`).
         fields: fields of the message, such as ``topics.name``: a sequence, or one text with commas.
+        body: ``none`` reads headers only, into structs without `body`.
+        framed: frames begin with their 4-byte length; `error_offset` counts behind it.
 
     Raises:
         InputError: no such option or mode, a message that is not a request, or neither Spark 4.1 nor pandas is installed.
         KwireError: no such message, version or field.
     """
     read = reading_options(options, "from_kafka_request")
-    body = body_type(message, version, fields, "request", "from_kafka_request")
-    return _called("from_kafka_request", RequestStruct(body, read), col)
+    kind = _body("from_kafka_request", body, message, version, fields)
+    return _called("from_kafka_request", RequestStruct(kind, read, framed), col)
 
 
 def from_kafka_response(
@@ -117,6 +130,8 @@ def from_kafka_response(
     message: str | None = None,
     version: int | None = None,
     fields: str | Iterable[str] | None = None,
+    body: str | None = None,
+    framed: bool = False,
 ) -> Column:
     """Convert response frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `body` and faults.
 
@@ -130,13 +145,15 @@ def from_kafka_response(
         message: as for `from_kafka_request`.
         version: as for `from_kafka_request`.
         fields: as for `from_kafka_request`.
+        body: as for `from_kafka_request`.
+        framed: as for `from_kafka_request`.
 
     Raises:
         InputError, KwireError: as for `from_kafka_request`.
     """
     read = reading_options(options, "from_kafka_response")
-    body = body_type(message, version, fields, "response", "from_kafka_response")
-    return _called("from_kafka_response", ResponseStruct(body, read), col, _number(api_key), _number(api_version))
+    kind = _body("from_kafka_response", body, message, version, fields)
+    return _called("from_kafka_response", ResponseStruct(kind, read, framed), col, _number(api_key), _number(api_version))
 
 
 def to_kafka_request(col: Column | str) -> Column:
@@ -331,9 +348,9 @@ def register(
         return
     if name is None or message is None:
         raise InputError("register needs name and message together; version, fields and options need both.")
-    read = reading_options(options, name)
-    body = body_type(message, version, fields, None, "register")
-    typed = {"request": RequestStruct, "response": ResponseStruct}.get(str(catalog()[message].kind))
-    if typed is None:
+    kind = str(catalog()[message].kind)
+    if kind not in ("request", "response"):
         raise InputError(f"register takes the name of a request or response, which {message} is not.")
-    spark.udf.register(name, _function(typed(body, read), name))
+    body = body_type(message, version, fields, kind, "register")
+    typed = RequestStruct if kind == "request" else ResponseStruct
+    spark.udf.register(name, _function(typed(body, reading_options(options, name)), name))
