@@ -23,12 +23,12 @@ from kwire.tables.encrypted_connection import EncryptedConnection
 from kwire.tables.request_logs.connection import LogConnection
 from kwire.tables.row_sink import PACKET_BITS, begun_of, tracked_on
 from kwire.tables.series import TablesCarry
-from kwire.tables.state_records import BadState, reading_state, record_of, records_of
+from kwire.tables.state_records import BadState, check_form, reading_state, record_of, records_of
 from kwire.tables.state_types import KINDS, check_key
 
 __all__ = ["block_name", "pack_carry", "unpack_carry"]
 
-_FORM: Final = "kwire state 1"
+_FORM: Final = "kwire state 1"  # a new number where a field, its type or its meaning changes; versions that share it read each other's
 
 
 class _Head(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
@@ -73,7 +73,7 @@ def _encoding(sealed: dict[bytes, bytes] | None) -> Any:
 
 
 def unpack_carry(data: bytes | memoryview, sealed: Mapping[bytes, bytes] | None = None) -> TablesCarry:
-    """Read a state and the blocks of pairs that it refers to; raise BadState if it is invalid or from another version of kwire."""
+    """Read a state and the blocks of pairs that it refers to; raise BadState if it is invalid or has another form."""
     with reading_state():
         return _unpacked(memoryview(data), sealed)
 
@@ -97,8 +97,7 @@ def _unpacked(data: memoryview, sealed: Mapping[bytes, bytes] | None) -> TablesC
         return msgspec.msgpack.decode(record, type=kind, dec_hook=decoded)
 
     head: _Head = next_of(_Head)
-    if (head.form, head.version) != (_FORM, kwire.__version__):
-        raise BadState(f"kwire {head.version} wrote it")
+    check_form(head.form, _FORM, head.version)
     carry: TablesCarry = next_of(TablesCarry)
     files = len(carry.sink.files)
     if len(carry.sink.counts) != files or len(carry.facts) not in (0, files):  # none before the end of the first file

@@ -13,9 +13,13 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+import kwire
 from kwire.errors import InputError, KwireError
 
-__all__ = ["MOST_RECORD_BYTES", "BadState", "packed", "read_rows", "reading_state", "record_of", "records_of", "unpacked", "written_rows"]
+__all__ = [
+    "MOST_RECORD_BYTES", "BadState", "check_form", "packed", "read_rows", "reading_state", "record_of", "records_of", "unpacked",
+    "written_rows",
+]  # fmt: skip
 
 MOST_RECORD_BYTES: Final = 1 << 30
 """Longest record; a connection buffers at most a few frames of 100 MiB."""
@@ -45,6 +49,11 @@ def reading_state() -> Iterator[None]:
         zlib.error,
     ) as error:
         raise BadState(f"its contents are invalid ({error})") from error
+
+
+def check_form(found: str, expected: str, version: str) -> None:
+    if found != expected:
+        raise BadState(f"kwire {version} wrote it as {found!r}, and kwire {kwire.__version__} reads {expected!r}")
 
 
 def record_of(data: bytes) -> bytes:

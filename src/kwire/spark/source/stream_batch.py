@@ -68,7 +68,8 @@ def series_rows(batch: SeriesBatch, options: SourceOptions) -> Iterator[pa.Recor
     """Read the pieces of a batch, write the state, then yield the rows; the caller may stop early."""
     assert options.stream.state_location is not None
     folder = StateFolder(options.stream.state_location, batch.stream)
-    state = folder.read(batch.series, batch.base) if batch.base else SeriesState(_begin(batch.series, options))
+    schema = None if options.reads_messages else SCHEMAS[options.table]
+    state = folder.read(batch.series, batch.base, schema) if batch.base else SeriesState(_begin(batch.series, options))
     for pieces in batch.again:
         with _Advance(state, batch.series, options) as before:
             before.read(pieces)

@@ -25,7 +25,7 @@ from kwire.files.file_systems import filesystem_of, has_rename, reason_of
 from kwire.files.private_files import make_private, write_private
 from kwire.tables.carry_state import block_name, pack_carry, unpack_carry
 from kwire.tables.series import TablesCarry
-from kwire.tables.state_records import BadState, read_rows, reading_state, record_of, records_of, written_rows
+from kwire.tables.state_records import BadState, check_form, read_rows, reading_state, record_of, records_of, written_rows
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -74,7 +74,8 @@ class StateFolder:
         filesystem, path = filesystem_of(self._location)
         return filesystem, f"{path.rstrip('/')}/kwire-{self._stream}"
 
-    def read(self, series: str, version: int) -> SeriesState:
+    def read(self, series: str, version: int, schema: pa.Schema | None = None) -> SeriesState:
+        """Read a state; `schema` is that of the rows it may hold."""
         filesystem, folder = self._place()
         key = _key(series)
         try:
@@ -86,7 +87,7 @@ class StateFolder:
                     raise BadState("a block of pairs is damaged")
                 rest = msgspec.msgpack.decode(next(records, b""), type=_Rest)
                 carry = unpack_carry(rest.carry, blocks)
-                held = [batch for rows in rest.held for batch in read_rows(rows, None).to_batches()]
+                held = [batch for rows in rest.held for batch in read_rows(rows, schema).to_batches()]
         except OSError as error:
             raise InputError(
                 f"the state of {series} after batch {version} cannot be read from {self._location} ({reason_of(error)}); without it the "
@@ -168,8 +169,7 @@ def _blocks_of(filesystem: FileSystem, path: str) -> set[bytes]:
 
 def _head_of(records: Iterator[memoryview]) -> _Head:
     head = msgspec.msgpack.decode(next(records, b""), type=_Head)
-    if (head.form, head.version) != (_FORM, kwire.__version__):
-        raise BadState(f"kwire {head.version} wrote it, and this is {kwire.__version__}")
+    check_form(head.form, _FORM, head.version)
     return head
 
 
