@@ -22,6 +22,7 @@ __all__ = ["AsyncioListener"]
 
 _BACKLOG: Final = 1024
 _DRAIN_STEP: Final = 0.05
+_RECEIVE_BYTES: Final = 256 << 10
 
 
 class AsyncioListener:
@@ -29,6 +30,7 @@ class AsyncioListener:
 
     def __init__(self, server: ProxyServer, config: ListenerConfig | SniListenerConfig) -> None:
         self.config = config
+        self.received = memoryview(bytearray(_RECEIVE_BYTES))
         self._sides: dict[ClientSide, tuple[Slot, Peer]] = {}
         self._handshakes: set[asyncio.Task[None]] = set()
         self._server = server

@@ -21,7 +21,6 @@ __all__ = ["ClientSide"]
 
 # Bytes that may wait in a transport before the other side is no longer read.
 _MOST_UNSENT: Final = 256 << 10
-_RECEIVE_BYTES: Final = 256 << 10
 _FLUSH_SECONDS: Final = 10.0  # for an end to take what it was given before the connection was over
 _PRINCIPALS: Final = PrincipalRules()
 _KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
@@ -53,11 +52,11 @@ def enforce_pause(transport: asyncio.Transport) -> None:
 
 
 class _Side(asyncio.BufferedProtocol):
-    def __init__(self) -> None:
+    def __init__(self, received: memoryview) -> None:
         self.transport: asyncio.Transport | None = None
         self.is_full = False
         self.has_ended = False
-        self._buffer = memoryview(bytearray(0))
+        self._received = received  # of all connections of a listener: transports fill and report it in one step, so none keeps its own
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -66,17 +65,11 @@ class _Side(asyncio.BufferedProtocol):
         keep_alive(transport)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        # an idle connection keeps no buffer
-        if not self._buffer:
-            self._buffer = memoryview(bytearray(_RECEIVE_BYTES))
-        return self._buffer
+        return self._received
 
     def received(self, count: int) -> bytes:
         """Return a copy of the received bytes, because a transport may keep parts of it until they are sent."""
-        data = bytes(self._buffer[:count])
-        if count < _RECEIVE_BYTES // 4:
-            self._buffer = memoryview(b"")
-        return data
+        return bytes(self._received[:count])
 
     def send(self, pieces: list[bytes | bytearray | memoryview]) -> None:
         if self.transport is not None and pieces and not self.transport.is_closing():
@@ -102,6 +95,8 @@ class _Side(asyncio.BufferedProtocol):
 class Listening(Protocol):
     """Listener of a client's socket."""
 
+    received: memoryview
+
     @property
     def first_frame_seconds(self) -> float: ...
 
@@ -115,7 +110,7 @@ class ClientSide(_Side):
     """Socket of a client; it opens the broker's. `passed` is called whenever the client has sent whole frames."""
 
     def __init__(self, listener: Listening, passed: Callable[[], None]) -> None:
-        super().__init__()
+        super().__init__(listener.received)
         self._listener = listener
         self._passed = passed
         self._timer: asyncio.TimerHandle | None = None
@@ -255,7 +250,7 @@ class ClientSide(_Side):
 
 class _BrokerSide(_Side):
     def __init__(self, client: ClientSide) -> None:
-        super().__init__()
+        super().__init__(client._received)
         self._client = client
 
     def buffer_updated(self, count: int) -> None:

@@ -58,6 +58,7 @@ class Played:
     first_frame_seconds = 60.0
 
     def __init__(self) -> None:
+        self.received = memoryview(bytearray(1 << 18))
         self.endings: list[str] = []
         self.opening: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self.side = ClientSide(self, lambda: None)
@@ -143,3 +144,23 @@ def test_a_fault_in_what_came_early_ends_the_connection(monkeypatch: pytest.Monk
     assert told == ["a fault"]
     assert played.endings == ["client_broke"]
     assert played.client.said[-1] == played.broker.said[-1] == "close"
+
+
+def test_ends_read_into_one_buffer() -> None:
+    """Each had one of 256 KB, kept for as long as large reads came; the bytes of one are sent on before the other reads."""
+    answered = bytes.fromhex("00000006 00000001 0000")
+
+    async def play() -> Played:
+        played = Played()
+        played.side.broker.connection_made(played.broker)
+        await played.reached()
+        played.sends(SENT)
+        broker = played.side.broker
+        assert broker.get_buffer(-1) is played.side.get_buffer(-1) is played.received
+        broker.get_buffer(-1)[: len(answered)] = answered
+        broker.buffer_updated(len(answered))
+        played.side.over("stopped")
+        return played
+
+    played = asyncio.run(play())
+    assert (bytes(played.broker.written), bytes(played.client.written)) == (SENT, answered)
