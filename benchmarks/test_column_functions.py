@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+import crc32c
 import msgspec
 import numpy as np
 import pyarrow as pa
@@ -26,10 +27,11 @@ from kwire.codec.json_text import json_text
 from kwire.protocol.telemetry.otlp import encode_metrics, parse_metrics
 from kwire.spark.body_types import body_type
 from kwire.spark.frame_rows import FrameRows
-from kwire.spark.frame_structs import ResponseStruct
+from kwire.spark.frame_structs import RequestStruct, ResponseStruct
 from kwire.spark.metric_arrays import MetricArrays
 from kwire.spark.offset_structs import OffsetStructs
 from kwire.spark.reading_options import ReadingOptions
+from kwire.spark.record_arrays import RecordArrays
 
 ROWS, BODIES, FRAME_BYTES = 10_000, 100, 130
 COLUMNS = ("api_key", "api_version", "correlation_id", "client_id", "error")
@@ -75,6 +77,44 @@ def test_json_of_bodies(race, message, key, version, who):
     }
     assert run["native"]().to_pylist() == run["an object each"]() == [text.decode() for text in run["msgspec, encoding alone"]()]
     race(f"JSON of {message}-v{version}", who, run[who], BODIES, sum(map(len, bodies)))
+
+
+@pytest.mark.parametrize("who", ["from_kafka_request", "from_kafka_request, JSON", "map_frames", "all versions", "struct, a loop by hand"])
+def test_requests(race, who):
+    head, tail = struct.Struct(">hhih"), struct.Struct(">i")
+    member = _text(b"consumer-billing-1-79f4d093")
+    frames = pa.array([head.pack(12, 0, row, 7) + b"billing" + _text(b"billing") + tail.pack(row) + member for row in range(ROWS)])
+    kind = body_type("HeartbeatRequest", 0, None)
+    batch = pa.RecordBatch.from_arrays([frames], names=["frame"])
+
+    def by_hand() -> Any:
+        found = []
+        for frame in frames.to_pylist():
+            key, version, correlation_id, size = head.unpack_from(frame)
+            assert (key, version) == (12, 0)
+            start = head.size + size
+            client_id = frame[head.size : start].decode()
+            stop = start + 2 + int.from_bytes(frame[start : start + 2], "big")
+            [generation] = tail.unpack_from(frame, stop)
+            found.append((correlation_id, client_id, frame[start + 2 : stop].decode(), generation, frame[stop + 6 :].decode()))
+        names = ("correlation_id", "client_id", "group_id", "generation_id", "member_id")
+        return pa.table(dict(zip(names, map(pa.array, zip(*found, strict=True)), strict=True)))
+
+    rows = {version: FrameRows("frame", (), body_type("HeartbeatRequest", version, None), ReadingOptions()) for version in (0, None)}
+    run = {
+        "from_kafka_request": lambda: RequestStruct(kind)(frames),
+        "from_kafka_request, JSON": lambda: RequestStruct()(frames),
+        "map_frames": lambda: list(rows[0](iter([batch]))),
+        "all versions": lambda: list(rows[None](iter([batch]))),
+        "struct, a loop by hand": by_hand,
+    }
+    told = by_hand().to_pylist()
+    assert [{name: (row | row["body"])[name] for name in told[0]} for row in run["from_kafka_request"]().to_pylist()] == told
+    for work in ("map_frames", "all versions"):
+        assert run[work]()[0].select(["group_id", "generation_id", "member_id"]).to_pylist() == [
+            {name: row[name] for name in ("group_id", "generation_id", "member_id")} for row in told
+        ]
+    race("requests of Heartbeat v0", who, run[who], ROWS, sum(map(len, frames.to_pylist())))
 
 
 @pytest.mark.parametrize("who", ["from_kafka_response", "from_kafka_response, JSON", "map_frames", "struct, a loop by hand"])
@@ -132,6 +172,43 @@ def test_offset_records(race, who):
     told = by_hand().to_pylist()
     assert [{name: (row | row["offset_commit"])[name] for name in told[0]} for row in rows] == told
     race("records of __consumer_offsets", who, run[who], ROWS, ROWS * (value.size + 23))
+
+
+@pytest.mark.parametrize("who", ["from_record_batch", "struct, a loop by hand"])
+def test_record_batches(race, who):
+    """Batches of 10 records without headers; all numbers in records take one byte."""
+    value = b"v" * 50
+    head = struct.Struct(">qiib4xhiqqqhii")  # base offset, length, epoch, magic, checksum, attributes, delta, times, producer, sequence
+
+    def batch_of(number: int) -> bytes:
+        bodies = [bytes([0, 0, 2 * each, 8]) + b"key%d" % each + bytes([2 * len(value)]) + value + b"\0" for each in range(10)]
+        records = b"".join(bytes([2 * len(body)]) + body for body in bodies)
+        made = head.pack(10 * number, 49 + len(records), 0, 2, 0, 9, number, number, -1, -1, -1, 10) + records
+        return made[:17] + crc32c.crc32c(made[21:]).to_bytes(4, "big") + made[21:]
+
+    batches = pa.array([batch_of(number) for number in range(ROWS // 10)])
+
+    def by_hand() -> Any:
+        found = []
+        for batch in batches.to_pylist():
+            base, _, _, magic, attributes, _, first, _, _, _, _, count = head.unpack_from(batch)
+            assert (magic, attributes) == (2, 0)
+            at = head.size
+            for _ in range(count):
+                size = batch[at] >> 1
+                key = at + 5
+                data = key + (batch[at + 4] >> 1) + 1
+                found.append((base + (batch[at + 3] >> 1), first + (batch[at + 2] >> 1), batch[key : data - 1], batch[data : at + size]))
+                at += size + 1
+        names = ("offset", "timestamp", "key", "value")
+        return pa.table(dict(zip(names, map(pa.array, zip(*found, strict=True)), strict=True)))
+
+    run = {"from_record_batch": lambda: RecordArrays()(batches), "struct, a loop by hand": by_hand}
+    records = run["from_record_batch"]().flatten()
+    told = by_hand()
+    assert records.field("error").null_count == ROWS
+    assert {name: records.field(name).to_pylist() for name in told.column_names} == told.to_pydict()
+    race("record batches, 10 records", who, run[who], ROWS, sum(map(len, batches.to_pylist())))
 
 
 @pytest.mark.parametrize("who", ["from_otlp", "OpenTelemetry's classes, a loop by hand"])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from itertools import chain
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.codec.binary_chunks import messages_in
 from kwire.errors import WireError
 from kwire.json_encoding import encode_json
-from kwire.protocol.telemetry.known_metrics import MEASURED, Point, read_points
+from kwire.protocol.telemetry.known_metrics import MEASURED, Points, read_points
 from kwire.spark.reading_options import ReadingOptions
 
 __all__ = ["MetricArrays"]
@@ -51,9 +53,16 @@ def _column(name: str, values: list[Any]) -> Any:
 
 def _distinct(values: list[Any]) -> tuple[list[Any], Any]:
     """Return the different objects among values, and the index of each value in them."""
-    places = [*map(id, values)]
-    found = dict(zip(places, values, strict=True))
-    return list(found.values()), pa.array(places, pa.uint64()).dictionary_encode().indices
+    found = {id(each): each for each in values}
+    numbers = {place: number for number, place in enumerate(found)}
+    return list(found.values()), np.fromiter((numbers[id(each)] for each in values), np.int64, len(values))
+
+
+def _spread(lengths: Any, index: Any) -> Any:
+    """Return the places of elements of lists that follow one another, for the lists at `index`."""
+    counts = lengths[index]
+    begins = (np.cumsum(lengths) - lengths)[index] - (np.cumsum(counts) - counts)
+    return np.repeat(begins, counts) + np.arange(counts.sum())
 
 
 class MetricArrays:
@@ -67,24 +76,31 @@ class MetricArrays:
 
     def __call__(self, payloads: Any, compressions: Any) -> Any:
         """Return the points of payloads, given their compression types; a null in either gives a null."""
-        points: list[Point] = []
+        found: list[Points] = []
         ends: list[Any] = [0]
+        count = 0
         for row, (data, compression) in enumerate(zip(messages_in(payloads), compressions.to_pylist(), strict=True)):
             if data is None or compression is None:
-                ends[-1:] = [None, len(points)]
+                ends[-1:] = [None, count]
                 continue
             try:
-                points += read_points(data, compression)
+                read = read_points(data, compression)
             except WireError as error:
                 self.options.refuse(error, row)
-                points.append(({"error": str(error)}, None, None, None, None))
-            ends.append(len(points))
-        columns = {name: _column(name, [point[place] for point in points]) for place, name in enumerate(MEASURED, 2)}
-        resources, index = _distinct([point[1] for point in points])
-        columns["resource"] = _column("resource", resources).take(index)
-        first, index = _distinct([point[0] for point in points])
+                read = [Points([{"error": str(error)}], None, [None], [None], [None])]
+            found += read
+            count += sum(len(each.first) for each in read)
+            ends.append(count)
+        measured: Any = ([each.start_times for each in found], [each.times for each in found], [each.values for each in found])
+        columns = {name: _column(name, [*chain.from_iterable(each)]) for name, each in zip(MEASURED, measured, strict=True)}
+        firsts, index = _distinct([each.first for each in found])
+        resources, of_resources = _distinct([each.resource for each in found])
+        lengths = np.array([*map(len, firsts)], np.int64)
+        columns["resource"] = _column("resource", resources).take(pa.array(np.repeat(of_resources, lengths[index])))
+        points = [point for first in firsts for point in first]
+        places = pa.array(_spread(lengths, index))
         for name in _FIELDS.keys() - columns.keys():
-            columns[name] = _column(name, [each.get(name) for each in first]).take(index)
+            columns[name] = _column(name, [each.get(name) for each in points]).take(places)
         structs: Any = pa.StructArray.from_arrays([columns[name] for name in _FIELDS], fields=list(self.type.value_type))
-        places: Any = pa.array(ends, pa.int32())
-        return pa.ListArray.from_arrays(places, structs, type=self.type)
+        offsets: Any = pa.array(ends, pa.int32())
+        return pa.ListArray.from_arrays(offsets, structs, type=self.type)

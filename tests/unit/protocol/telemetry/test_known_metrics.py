@@ -36,9 +36,32 @@ def push(rack: str, start: int, time: int, value: float, kind: str = "sum") -> b
 def test_each_push_has_its_own_numbers_and_resource(values, kind):
     for place, value in enumerate(values):
         for start, time in ((0, 5), (5, 6), (6, 5), ((1 << 64) - 1, 0), (0, 0)):
-            [(told, *own)] = read_points(push(f"rack-{place}", start, time, value, kind), 0)
-            assert repr(own) == repr([{"rack": f"rack-{place}"}, start, time, value])
+            [([told], *own)] = read_points(push(f"rack-{place}", start, time, value, kind), 0)
+            assert repr([own[0], *(each for [each] in own[1:])]) == repr([{"rack": f"rack-{place}"}, start, time, value])
             assert (told["metric"], told["type"], told["unit"], told["attributes"]) == ("requests", kind, "1", {"topic": "orders"})
+
+
+def test_lists_of_metrics_are_remembered_with_numbers_of_their_own():
+    def list_of(name: str, *values: int | float) -> bytes:
+        whole = MetricsData()
+        for each in values:
+            whole.MergeFromString(push("a", 5, 6, each))
+        for group in whole.resource_metrics[1:]:
+            whole.resource_metrics[0].scope_metrics[0].metrics.append(group.scope_metrics[0].metrics[0])
+        del whole.resource_metrics[1:]
+        whole.resource_metrics[0].scope_metrics[0].metrics[1].name = name
+        return whole.SerializeToString()
+
+    seen = []
+    for turn in range(8):
+        name, values = "bc"[turn % 2], (turn, turn + 0.5, -turn)
+        [points] = read_points(list_of(name, *values), 0)
+        assert [point["metric"] for point in points.first] == ["requests", name, "requests"]
+        assert repr([*points.values]) == repr([*values])
+        assert [*points.times] == [6, 6, 6]
+        seen.append(points.first)
+    assert seen[4] is seen[6]
+    assert seen[5] is seen[7]
 
 
 def outcome(read: Any, data: bytes) -> str:
@@ -50,7 +73,11 @@ def outcome(read: Any, data: bytes) -> str:
 
 def of_known(data: bytes, compression_type: int) -> list[dict[str, Any]]:
     names = ("resource", *MEASURED)
-    return [first | dict(zip(names, own, strict=True)) for first, *own in read_points(data, compression_type)]
+    return [
+        point | dict(zip(names, (resource, *own), strict=True))
+        for first, resource, *measured in read_points(data, compression_type)
+        for point, *own in zip(first, *measured, strict=True)
+    ]
 
 
 def test_changed_pushes_are_read_as_alone():
