@@ -107,7 +107,8 @@ def from_kafka_request(
         options: `mode` (`PERMISSIVE`, the default, or `FAILFAST`) and `columnNameOfCorruptRecord`, the name of an additional field with the
             bytes of an invalid frame. `error`, `error_offset` (in the frame) and `error_path` name the broken rule and its place.
         message: name of the message in `body`, which is null for other frames; without a name, `body` is the text of Kafka's own JSON.
-        version: version of that message; it sets the type of `body` (`kwire.spark.ddl`).
+        version: version of that message; it sets the type of `body` (`kwire.spark.ddl`). None reads all versions: fields that a version
+            lacks are null.
         fields: fields of the message, such as ``topics.name``: a sequence, or one text with commas.
         body: ``none`` reads headers only, into structs without `body`.
         framed: frames begin with their 4-byte length; `error_offset` counts behind it.

@@ -131,6 +131,16 @@ def test_structs_become_the_frames_of_kafkas_classes_again(typed):
     assert made == frames
 
 
+def test_bodies_of_all_versions_become_their_frames_again():
+    """Fields that a version lacks are null, and are not written."""
+    cases = [case for case, _ in cases_of("request")]
+    names = sorted({case["message"] for case in cases})
+    assert len(names) > 50
+    for name in names:
+        frames = [frame(case) for case in cases if case["message"] == name]
+        assert RequestFrames()(RequestStruct(body_type(name, None, None, "request"), FAILFAST)(pa.array(frames))).to_pylist() == frames
+
+
 def test_only_structs_of_requests_become_frames():
     def rows(**fields: Any) -> Any:
         return pa.array([None, {"api_key": 12, "api_version": 0, "body": None}, {"api_key": 12, "api_version": 0, **fields}])
