@@ -24,7 +24,7 @@ import kwire
 from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import InputError, KwireError
 from kwire.files.file_systems import store_options
-from kwire.spark.dated_parts import DatedParts
+from kwire.spark.dated_parts import DatedParts, undivided
 from kwire.spark.local_processes import LocalProcesses, choose_engine, processors
 from kwire.spark.parts import ROWS
 from kwire.spark.reading_options import PERMISSIVE
@@ -236,9 +236,9 @@ class _Task:
     def write_empty(self) -> list[str]:
         """Write a part without rows, which has the columns."""
         found: list[str] = []
-        folder = "" if self.by is None else f"{self.by}={_NULL}"
-        with DatedParts(self.out, found.append, lambda _, batch: [(folder, batch)], {ROWS: self._written}) as writer:
-            writer.write(ROWS, f"part-driver-{secrets.token_hex(4)}", pa.RecordBatch.from_pylist([], schema=self._written))
+        folder = "" if self.by is None else f"{self.by}={_NULL}/"
+        with DatedParts(self.out, found.append, undivided, {ROWS: self._written}) as writer:
+            writer.write(ROWS, f"{folder}part-driver-{secrets.token_hex(4)}", pa.RecordBatch.from_pylist([], schema=self._written))
         return found
 
     def _counted(self, batch: pa.RecordBatch, errors: Counter[str]) -> pa.RecordBatch:
@@ -254,7 +254,7 @@ class _Task:
 
     def _divided(self) -> Any:
         if self.by is None:
-            return lambda _, batch: [("", self._selected(batch))]
+            return lambda table, batch: undivided(table, self._selected(batch))
         if self.by not in self.schema.names:
             table = self.rows.options.table if self.fault != "error" else ""
             return lambda _, batch: ((folder, self._selected(rows)) for folder, rows in rows_by_date(table, batch))

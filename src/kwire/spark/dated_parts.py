@@ -1,4 +1,4 @@
-"""Writing of a task's rows to parts by date, `TABLE/date=2026-11-23/NAME`.
+"""Writing of a task's rows to parts, also by date, `TABLE/date=2026-11-23/NAME`.
 
 Captures may hold any number of dates, in any order. So the rows of a few row groups are buffered before the date with the most rows gets a
 file; most files are written at the end, one after the other.
@@ -18,7 +18,7 @@ from kwire.spark.parts import ROW_GROUP, PartWriter
 from kwire.tables import SCHEMAS
 from kwire.tables.dates import NO_DATE, rows_by_date
 
-__all__ = ["MAX_DATES", "DatedParts"]
+__all__ = ["MAX_DATES", "DatedParts", "undivided"]
 
 MAX_DATES: Final = 4000
 """Largest number of dates of a table in a task, eleven years. More dates come only from damaged times; their rows are written like rows
@@ -35,6 +35,11 @@ class _Waiting:
 
 
 _Key = tuple[str, str, str]  # table, folder, name
+
+
+def undivided(_table: str, batch: pa.RecordBatch) -> list[tuple[str, pa.RecordBatch]]:
+    """Return all rows for the table's own folder."""
+    return [("", batch)]
 
 
 class DatedParts:
@@ -72,7 +77,7 @@ class DatedParts:
             self._open.clear()
 
     def write(self, table: str, name: str, batch: pa.RecordBatch) -> None:
-        """Append rows of a table of `kwire.tables.dates.BEGINS` to parts of a name, given without `.parquet`."""
+        """Append rows to parts of a name, given without `.parquet`."""
         for folder, rows in self._divide(table, batch):
             key = (table, self._room_for(table, folder), name)
             waiting = self._waiting.setdefault(key, _Waiting())

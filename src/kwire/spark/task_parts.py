@@ -5,18 +5,16 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Iterator
-from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from kwire.analysis.redaction import Redactor
 from kwire.errors import InputError
-from kwire.spark.dated_parts import DatedParts
-from kwire.spark.parts import PartWriter, progress_file, read_progress
-from kwire.tables import SCHEMAS
-from kwire.tables.dates import BEGINS
+from kwire.spark.dated_parts import DatedParts, undivided
+from kwire.spark.parts import progress_file, read_progress
+from kwire.tables.dates import BEGINS, rows_by_date
 
 if TYPE_CHECKING:
     from kwire.spark.series_task import SeriesResult, SeriesTask
@@ -65,19 +63,17 @@ class TaskParts:
     """Parts of tables that a task writes, each created with its first row; a context manager."""
 
     def __init__(self, task: SeriesTask, result: SeriesResult) -> None:
-        self._task, self._result = task, result
+        self._task = task
         # Spark may run a task twice, even at the same time; only the attempt whose result comes back is published, by these names
         self._attempt = secrets.token_hex(4)
         self._redactor = None if task.redaction is None else Redactor(task.redaction)
-        self._open: dict[tuple[str, str], PartWriter] = {}
-        self._stack = contextlib.ExitStack()
-        self._dated = self._stack.enter_context(DatedParts(task.out, result.parts.append)) if task.by_date else None
+        self._parts = DatedParts(task.out, result.parts.append, _by_date if task.by_date else undivided)
 
     def __enter__(self) -> TaskParts:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._stack.__exit__(kind, error, trace)
+    def __exit__(self, *fault: Any) -> None:
+        self._parts.__exit__(*fault)
 
     def name(self, kind: str) -> str:
         return f"{kind}-{self._task.number:05d}-{self._task.run:03d}-{self._attempt}"
@@ -86,13 +82,8 @@ class TaskParts:
         """Append rows to a part of a kind: `part` for final rows, `open` and `end` for rows that the next run rewrites."""
         rows = batch if self._redactor is None else self._redactor.batch(table, batch)
         with writing():
-            if self._dated is not None and table in BEGINS:
-                self._dated.write(table, self.name(kind), rows)
-                return
-            part = self._open.get((table, kind))
-            if part is None:
-                name = f"{self.name(kind)}.parquet"
-                part = self._stack.enter_context(PartWriter(self._task.out, table, name, SCHEMAS[table]))
-                self._open[table, kind] = part
-                self._result.parts.append(f"{table}/{name}")
-            part.write(rows)
+            self._parts.write(table, self.name(kind), rows)
+
+
+def _by_date(table: str, batch: pa.RecordBatch) -> Iterable[tuple[str, pa.RecordBatch]]:
+    return rows_by_date(table, batch) if table in BEGINS else undivided(table, batch)

@@ -175,6 +175,8 @@ def test_days_of_requests(tmp_path: Path) -> None:
 def test_a_table_without_rows_has_its_columns(tmp_path: Path) -> None:
     convert(str(tmp_path / "z*"), str(tmp_path / "out"), ignoreMissingFiles=True, columns="api_name,client_id")
     assert pq.read_table(tmp_path / "out").column_names == ["api_name", "client_id"]
+    convert(str(tmp_path / "z*"), str(tmp_path / "by"), ignoreMissingFiles=True, columns="api_name,client_id", partition_by="client_id")
+    assert rows_of(tmp_path / "by" / "client_id=__HIVE_DEFAULT_PARTITION__").column_names == ["api_name"]
 
 
 def test_only_what_convert_wrote_is_replaced(tmp_path: Path) -> None:
