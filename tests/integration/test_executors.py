@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import struct
 import subprocess
@@ -56,6 +57,31 @@ def test_the_analysis_ships_kwire_and_survives_a_worker(cluster: Cluster, two_pa
     logged = [json.loads(line) for file in logs for line in file.read_text().splitlines()]
     reasons = [event["Task End Reason"]["Reason"] for event in logged if event["Event"] == "SparkListenerTaskEnd"]
     assert "ExecutorLostFailure" in reasons  # a task was at it
+
+
+def blocks_of(page: str, kind: str, master: str) -> str:
+    """The blocks of a page in one language, with the master of a test."""
+    text = (ROOT / "docs" / "how-to" / page).read_text("utf-8")
+    found = "\n".join(re.findall(rf"^```{kind}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
+    return re.sub(r"spark://\w+:7077", master, found)
+
+
+def test_blocks_of_the_pages(cluster: Cluster, tmp_path: Path) -> None:
+    """All of "Run on a Spark cluster", and the commands for a standalone cluster."""
+    stdout, _ = finished(cluster.driver("-c", blocks_of("executors.md", "py", cluster.url)))
+    assert "On both executors kwire is missing: call kwire.spark.ship(spark)" in stdout
+    assert stdout.endswith(f"2 executors with kwire {kwire.__version__}, native\napp asks for orders\n")
+    doctor, analyze, *_ = blocks_of("clusters.md", "sh", cluster.url).splitlines()
+    assert analyze.startswith("kwire analyze s3://captures/2026-09/ --out s3://reports/2026-09/ --master spark://")
+    for place in ("captures", "reports"):
+        analyze = analyze.replace(f"s3://{place}/2026-09/", (tmp_path / place).as_uri())
+    (tmp_path / "captures").mkdir()
+    shutil.copy(CAPTURES / "seed.pcap.gz", tmp_path / "captures")
+    asked = cluster.driver("-m", *shlex.split(doctor))
+    assert "kwire is missing" in asked.communicate(timeout=240)[0]
+    assert asked.returncode == 1
+    finished(cluster.driver("-m", *shlex.split(analyze)))
+    assert pq.read_table(tmp_path / "reports" / "requests").num_rows == len(analysis.run([str(CAPTURES / "seed.pcap.gz")])["requests"])
 
 
 PURE = """

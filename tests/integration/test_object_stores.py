@@ -11,6 +11,7 @@ import re
 import runpy
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -36,6 +37,8 @@ from script_modules import module_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from standalone_cluster import Cluster
 
 pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
 
@@ -364,6 +367,27 @@ def test_credentials_that_are_none(store: Store, key: str | None, said: str, mon
             monkeypatch.setenv(name, key)
     result = kwire("analyze", "s3://captures/mon*/*", "--out", "s3://reports/x", "--endpoint", store.endpoint)
     assert (result.exit_code, result.stderr) == (1, f"kwire: s3://captures/mon*/* cannot be read: {said}\n")
+
+
+def test_executors_without_keys(store: Store, standalone_cluster: Cluster, server: ModuleType) -> None:
+    """Only the driver has the keys of its environment; `spark.executorEnv` gives them to executors."""
+    cluster = standalone_cluster.ready()
+    command = ("-m", "kwire", "analyze", "s3://captures/wednesday/", "--out", "s3://reports/executors", "--no-report")
+
+    def run(**environment: str) -> tuple[int, str]:
+        settings = " ".join(f"--conf spark.executorEnv.{name}={value}" for name, value in environment.items())
+        submit = f"{settings} --conf spark.executorEnv.AWS_EC2_METADATA_DISABLED=true pyspark-shell"
+        driver = cluster.driver(*command, "--master", cluster.url, "--endpoint", store.endpoint, PYSPARK_SUBMIT_ARGS=submit)
+        _, stderr = driver.communicate(timeout=240)
+        return driver.returncode, stderr
+
+    status, told = run()
+    assert (status, told.count("\n")) == (1, 1), told
+    assert (
+        f"is denied to the executor on {socket.gethostname()}; give its machine a role, or set spark.executorEnv.AWS_ACCESS_KEY_ID" in told
+    )
+    assert run(AWS_ACCESS_KEY_ID=server.ACCESS_KEY, AWS_SECRET_ACCESS_KEY=server.SECRET_KEY) == (0, "")
+    assert len(store.rows("reports", "executors", "requests")) == TRUTH["any-sll2.pcap"]
 
 
 def test_the_python_blocks_of_the_page(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -241,6 +243,17 @@ def reason_of(error: BaseException) -> str:
     return line.rstrip(".")
 
 
+def _who_asked() -> str:
+    """Return where the credentials were looked for: the driver may have some that an executor has not."""
+    spark: Any = sys.modules.get("pyspark")  # not imported to find out
+    if spark is None or spark.TaskContext.get() is None:
+        return "; credentials are taken from AWS_ACCESS_KEY_ID, AWS_PROFILE or the machine's role"
+    return (
+        f" to the executor on {socket.gethostname()}; give its machine a role, or set spark.executorEnv.AWS_ACCESS_KEY_ID and "
+        "spark.executorEnv.AWS_SECRET_ACCESS_KEY"
+    )
+
+
 def _of_aws(code: str, status: str, text: str, line: str) -> str:
     """Translate an error of the AWS SDK, which has only codes."""
     bucket = _BUCKET.search(line)
@@ -255,7 +268,7 @@ def _of_aws(code: str, status: str, text: str, line: str) -> str:
     if code.startswith("EXPIRED") or "expired" in text:
         return "the credentials have expired"
     if code == "ACCESS_DENIED" or status == "403":
-        return f"access to {name} is denied; credentials are taken from AWS_ACCESS_KEY_ID, AWS_PROFILE or the machine's role"
+        return f"access to {name} is denied{_who_asked()}"
     if code == "NETWORK_CONNECTION":
         return f"the store cannot be reached: {text.rpartition('Details: ')[2].rstrip('.')}"
     if code in _FAILING_CODES or status.startswith("5"):

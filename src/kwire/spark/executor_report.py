@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import secrets
+import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,6 +26,10 @@ __all__ = ["COLUMNS", "ExecutorReport", "PythonFacts", "doctor", "examine"]
 # An executor that has registered but got no task is waited for, so many times.
 _ROUNDS: Final = 3
 _PAUSE_SECONDS: Final = 0.2
+_PATIENCE_SECONDS: Final = 30
+_WAITING: Final = (
+    f"kwire: executors have not answered for {_PATIENCE_SECONDS} s, perhaps because other applications hold all slots; still waiting"
+)
 # What kwire's own metadata asks for.
 _OLDEST_ARROW: Final = 18
 
@@ -109,6 +115,19 @@ def doctor(spark: SparkSession | SparkContext) -> ExecutorReport:
     return examine(spark)
 
 
+@contextmanager
+def _patient() -> Iterator[None]:
+    """Say on stderr, once, that executors are slow to answer; Spark says it in its log, which is mostly off."""
+    timer = threading.Timer(_PATIENCE_SECONDS, lambda: print(_WAITING, file=sys.stderr))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@_patient()
 def examine(spark: SparkSession | SparkContext, *, within: bool = False) -> ExecutorReport:
     """Report as `doctor` does; with `within`, import kwire in the processes that run tasks."""
     from pyspark.errors import PySparkException

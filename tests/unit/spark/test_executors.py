@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import base64
 import dataclasses
+import io
 import os
 import re
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -262,6 +264,23 @@ def test_executors_without_room_are_told(monkeypatch: pytest.MonkeyPatch) -> Non
     report = examine(SimpleNamespace())  # type: ignore[arg-type]
     assert report.warnings[-1] == "Only 1 of 2 executors had room for a task; the others were not checked."
     assert len(asked) == 3
+
+
+def test_a_long_wait_for_executors_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer comes only after the sentence."""
+    told = io.StringIO()
+
+    def answers(*_arguments: object) -> list[str]:
+        while "\n" not in told.getvalue():
+            time.sleep(0.001)
+        return [repr(facts())]
+
+    monkeypatch.setattr(sys, "stderr", told)
+    monkeypatch.setattr(executor_report, "_PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(executor_report, "context_of", lambda _spark: None)
+    monkeypatch.setattr(executor_report, "_by_session", answers)
+    assert len(examine(SimpleNamespace()).executors) == 1  # type: ignore[arg-type]
+    assert re.fullmatch("kwire: executors have not answered for 30 s, .*; still waiting\n", told.getvalue())
 
 
 ANSWER = """
