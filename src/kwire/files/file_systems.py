@@ -258,7 +258,8 @@ def _of_aws(code: str, status: str, text: str, line: str) -> str:
     """Translate an error of the AWS SDK, which has only codes."""
     bucket = _BUCKET.search(line)
     name = f"the bucket {bucket[1]}" if bucket else "the bucket"
-    region = _REGION.search(line)
+    # to those without access, Arrow tells of another region than '', whatever is configured
+    region = _REGION.search(line) if code != "ACCESS_DENIED" else None
     if code == "NO_SUCH_BUCKET":
         return f"there is no bucket {bucket[1]}" if bucket else "there is no such bucket"
     if region or status == "301" or "PermanentRedirect" in line or "AuthorizationHeaderMalformed" in line:

@@ -113,6 +113,11 @@ def test_one_file_has_one_place_however_it_is_reached() -> None:
         ("NO_SUCH_BUCKET during ListObjectsV2 operation: The specified bucket does not exist", "there is no bucket lake"),
         ("ACCESS_DENIED during HeadObject operation: No response body.", "access to the bucket lake is denied"),
         (
+            "ACCESS_DENIED during HeadObject operation: No response body. Looks like the configured region is '' while the bucket is "
+            "located in 'us-east-1'.",
+            "access to the bucket lake is denied",
+        ),
+        (
             "INVALID_ACCESS_KEY_ID during GetObject operation: The AWS Access Key Id you provided does not exist in our records.",
             "the store does not take the credentials (The AWS Access Key Id you provided does not exist in our records)",
         ),
