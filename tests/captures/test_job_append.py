@@ -17,13 +17,15 @@ from typing import Any
 import pyarrow.dataset as ds
 import pytest
 
-from counted_rows import counted_folders, run, written
+from counted_rows import counted, counted_folders, run, written
+from kwire.analysis.digests.storing import DIGEST_FILE
 from kwire.analysis.redaction import Redaction
 from kwire.errors import InputError
-from kwire.spark import finish_task, job, planning, series_task, settled_sums, sums_files
+from kwire.report.analysis_folder import AnalysisFolder
+from kwire.spark import digest_task, finish_task, job, planning, series_task, settled_sums, sums_files
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST, SUCCESS, OutputFolder
-from kwire.spark.parts import STATE
+from kwire.spark.parts import STATE, opened_part
 from kwire.spark.sums_files import SumsFile
 from kwire.tables import series_rows
 from pcap_files import later, pieces_of
@@ -342,3 +344,44 @@ def test_a_file_that_was_empty_is_read_when_it_has_grown(tmp_path: Path) -> None
         Path(pieces[1]).write_bytes(content)
         run(pieces, tmp_path / "out", append=True)
     assert tables(tmp_path / "out") == tables(expected)
+
+
+@pytest.mark.parametrize(
+    "name", ["seed.pcap.gz", "telemetry.pcapng.gz", "tls.pcapng.gz", "late-join.pcap.gz", "upgrade-fleet-requests.jsonl.gz"]
+)
+def test_the_digest_of_appended_files_is_that_of_the_tables(name: str, tmp_path: Path) -> None:
+    """Each run digests only its own final rows again; without the file, a report reads all tables."""
+    files: list[str] = []
+    others = [str(DATA / each) for each in ("topicids.pcap.gz", "ipv6.pcap.gz", "login-refused.pcap.gz")]
+    for given in ([str(DATA / name)], others[:2], others[2:], repeated("sasl.pcap.gz", tmp_path, 2)):
+        files += given
+        out = run(files, tmp_path / "out", append=True)
+        found = AnalysisFolder(str(out)).digest
+        (out / DIGEST_FILE).rename(tmp_path / "digest")
+        again = AnalysisFolder(str(out)).digest
+        (tmp_path / "digest").rename(out / DIGEST_FILE)
+        assert found.keys() == again.keys()
+        for table, rows in again.items():
+            assert counted(found[table]) == counted(rows), table
+
+
+def test_an_appending_run_digests_new_rows_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of final rows that an earlier run has digested only the times of connections are read; damage is no more than the lost time."""
+    digested: list[str] = []
+
+    def spied(out: str, part: str, is_fresh: bool) -> Any:
+        digested.append(part)
+        return opened_part(out, part, is_fresh)
+
+    monkeypatch.setattr(digest_task, "opened_part", spied)
+    files = repeated("seed.pcap.gz", tmp_path, 4)
+    first = run(files[:2], tmp_path / "out", append=True)
+    before = {part for part in digested if "/part-0" in part}
+    digested.clear()
+    run(files[:3], tmp_path / "out", append=True)
+    assert {part.partition("/")[0] for part in before & set(digested)} == {"connections"}
+    [known] = (first / STATE).glob("digest-*")
+    known.write_bytes(known.read_bytes()[:-1])
+    digested.clear()
+    run(files, tmp_path / "out", append=True)
+    assert {part.partition("/")[0] for part in before & set(digested)} >= {"connections", "violations"}

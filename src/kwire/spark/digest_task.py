@@ -1,17 +1,34 @@
-"""Digest of the tables of rows; `kwire.spark.finish_task` makes the digest of tables divided by key."""
+"""Digest of the tables of rows; `kwire.spark.finish_task` makes the digest of tables divided by key.
+
+An appending run keeps what earlier ones have found in final rows, `_state/digest-*`: it reads only times in their parts.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from kwire.analysis.digests import DIGESTED_COLUMNS, PAGE, Digest, RowDigest, Wanted, merge_digests
+from kwire.analysis.digests import (
+    DIGESTED_COLUMNS,
+    OF_SPAN,
+    PAGE,
+    TIME_COLUMNS,
+    Digest,
+    RowDigest,
+    Wanted,
+    checked_digest,
+    merge_digests,
+)
 from kwire.analysis.partials import from_bytes, to_bytes
-from kwire.spark.parts import Part, opened_part, part_batches
+from kwire.spark.parts import STATE, Part, opened_part, output_place, part_batches, write_blob
 from kwire.spark.task_running import run_each
+from kwire.tables.state_records import BadState, reading_state, record_of, records_of
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -19,7 +36,7 @@ if TYPE_CHECKING:
 
     from kwire.spark.local_processes import LocalProcesses
 
-__all__ = ["digest_rows", "merged"]
+__all__ = ["KnownRows", "digest_rows", "known_rows", "merged", "write_known"]
 
 _AT_ONCE: Final = 64
 """Number of digests that are unpacked at once."""
@@ -36,11 +53,61 @@ def merged(packed: Iterable[bytes]) -> Digest:
     return merge_digests(found, PAGE)
 
 
+@dataclass(frozen=True, slots=True)
+class KnownRows:
+    """What a run has found in final rows: a hash of what it looked for and of the parts, the hash `late` of facts that the rows were filled
+    in from, and the digest."""
+
+    key: bytes = b""
+    late: bytes = b""
+    digest: Digest = field(default_factory=dict)
+
+
+def known_rows(location: str, manifest: Mapping[str, Any] | None) -> KnownRows:
+    """Read what the earlier run has found; nothing if that is missing or damaged, because it can be found again."""
+    names = [] if manifest is None else [name for name in manifest["parts"].get(STATE, ()) if name.startswith("digest-")]
+    with suppress(BadState, OSError), reading_state():
+        filesystem, path = output_place(location)
+        with filesystem.open_input_file(f"{path}/{STATE}/{names[0]}") as file:
+            key, late, digest = map(bytes, records_of(file.read()))
+        return KnownRows(key, late, checked_digest(digest))
+    return KnownRows()
+
+
+def write_known(location: str, name: str, known: KnownRows) -> str:
+    write_blob(location, STATE, name, *map(record_of, (known.key, known.late, to_bytes(known.digest))))
+    return f"{STATE}/{name}"
+
+
 def digest_rows(
-    spark: SparkSession | SparkContext | LocalProcesses, out: str, parts: Iterable[Part], wanted: Wanted, slots: int
-) -> tuple[Digest, float]:
-    found, seconds = run_each(spark, _tasks(parts, wanted, slots), partial(_digest, out, wanted))
-    return merged(found), seconds
+    spark: SparkSession | SparkContext | LocalProcesses, out: str, parts: Mapping[str, bool], wanted: Wanted, slots: int, known: KnownRows
+) -> tuple[Digest, KnownRows, float]:
+    """Return the digest of all parts, each with whether this run wrote it; what is to be known of final ones; and CPU seconds."""
+    final = [part for part in parts if _is_final(part)]
+    is_known = known.late != b"" and known.key == _key(wanted, [part for part in final if not parts[part]])
+    old = {part for part in final if not parts[part]} if is_known else set[str]()
+    groups = (
+        [part for part in parts.items() if part[0] in old and part[0].startswith("connections/")],
+        [part for part in parts.items() if part[0] in final and part[0] not in old],
+        [part for part in parts.items() if part[0] not in final],
+    )
+    tasks = [(number, task) for number, group in enumerate(groups) for task in _tasks(group, wanted, slots)]
+    found, seconds = run_each(spark, tasks, partial(_digest, out, wanted))
+    times, new, rest = (merged(one for one, (group, _) in zip(found, tasks, strict=True) if group == number) for number in range(3))
+    settled = merge_digests([known.digest if is_known else {}, {name: rows for name, rows in new.items() if name not in OF_SPAN}], PAGE)
+    whole = merge_digests([settled, {name: rows for name, rows in new.items() if name in OF_SPAN}, times, rest], PAGE)
+    return whole, KnownRows(_key(wanted, final), known.late, settled), seconds
+
+
+def _is_final(part: str) -> bool:
+    kind, _, rest = part.rpartition("/")[2].partition("-")
+    return kind == "part" and rest[:5].isdigit()
+
+
+def _key(wanted: Wanted, parts: Iterable[str]) -> bytes:
+    clients, findings = sorted(wanted.clients.to_pylist(), key=str), sorted(wanted.findings.to_pylist(), key=repr)
+    facts = (wanted.limits, clients, findings, wanted.span is None, sorted(parts))
+    return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).digest()
 
 
 def _tasks(parts: Iterable[Part], wanted: Wanted, slots: int) -> list[tuple[Part, ...]]:
@@ -57,12 +124,13 @@ def _tasks(parts: Iterable[Part], wanted: Wanted, slots: int) -> list[tuple[Part
     return [tuple(part for group in listed[at::count] for part in group) for at in range(count)]
 
 
-def _digest(out: str, wanted: Wanted, parts: Sequence[Part]) -> bytes:
+def _digest(out: str, wanted: Wanted, task: tuple[int, Sequence[Part]]) -> bytes:
+    group, parts = task
     rows = RowDigest(wanted)
     order = list(DIGESTED_COLUMNS)
     for part, is_fresh in sorted(parts, key=lambda each: (order.index(each[0].partition("/")[0]), each[0])):
         table = part.partition("/")[0]
         with opened_part(out, part, is_fresh) as file:
-            for batch in part_batches(file, table, DIGESTED_COLUMNS[table]):
-                rows.add(table, batch)
+            for batch in part_batches(file, table, DIGESTED_COLUMNS[table] if group else TIME_COLUMNS):
+                rows.add(table, batch) if group else rows.add_times(batch)
     return to_bytes(rows.result())

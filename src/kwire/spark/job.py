@@ -7,6 +7,7 @@ and Python. The driver collects only facts of the cluster that every task needs.
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,10 +34,10 @@ from kwire.capture.files.series import Series, group_series, is_overlap
 from kwire.capture.request_logs.times import zone_of
 from kwire.errors import InputError
 from kwire.files.file_systems import StoreOptions, store_options
-from kwire.spark.digest_task import digest_rows, merged
+from kwire.spark.digest_task import KnownRows, digest_rows, known_rows, merged, write_known
 from kwire.spark.divided_files import whole_files
 from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
-from kwire.spark.late_columns import fill_late
+from kwire.spark.late_columns import fill_late, late_facts
 from kwire.spark.local_processes import PROCESS_BYTES, Engine, LocalProcesses, choose_engine
 from kwire.spark.merging import border_sentences, copy_analysis, given_analyses
 from kwire.spark.phase_times import PhaseTimes
@@ -368,6 +369,7 @@ class _Job:
     def plan_tasks(self, slots: int, earlier: Mapping[str, Any] | None) -> None:
         request, report, sizes = self._request, self.report, self._sizes
         self._slots = slots
+        self._known = known_rows(self.folder.location, earlier)
         self.plan = plan = plan_of(self._series, slots, earlier, packing=not is_overlap(request.series_rule))
         model = {
             "ports": request.ports, "out": self.folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
@@ -409,7 +411,7 @@ class _Job:
         return results
 
     def finish(self, spark: SparkSession | SparkContext | LocalProcesses, results: Sequence[SeriesResult]) -> None:
-        report, plan, location = self.report, self.plan, self.folder.location
+        request, report, plan, location = self._request, self.report, self.plan, self.folder.location
         sums, whole = _all_sums(results, plan.kept, location)
         cluster = cluster_of(whole, self._options)
         where = LocalProcesses(1) if self.size < PROCESS_BYTES else spark  # a few megabytes are worth no task
@@ -422,12 +424,17 @@ class _Job:
         self._parts += [part for result in finished for part in result.parts]
         moves = {who: program for result in finished for who, program in result.moves.items()}
         shown = str if self._redactor is None else self._redactor.host
-        again, late_seconds = fill_late(where, location, cluster.whole, moves, self._all_parts().items(), self._slots, shown)
+        late = late_facts(cluster.whole, moves)
+        parts = self._all_parts() if late != self._known.late else dict.fromkeys(self._parts, True)
+        again, late_seconds = fill_late(where, location, cluster.whole, moves, parts.items(), self._slots, shown)
         self._parts += again
         self._write_small(cluster)
         digest = merged(result.digest for result in finished if result.digest)
         wanted = wanted_of(digest, PAGE, report.requests)
-        of_rows, digest_seconds = digest_rows(where, location, self._all_parts().items(), wanted, self._slots)
+        known = replace(self._known if late == self._known.late else KnownRows(), late=late)
+        of_rows, known, digest_seconds = digest_rows(where, location, self._all_parts(), wanted, self._slots, known)
+        if report.keeps and self._redaction is None and not request.merges:
+            self._parts.append(write_known(location, f"digest-{plan.run:03d}-{secrets.token_hex(4)}", known))
         self._digest = digest | of_rows
         report.cpu_seconds += finish_seconds + late_seconds + digest_seconds
         report.phases.end("by_key")

@@ -6,6 +6,7 @@ rewrite those that change.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -28,10 +29,16 @@ if TYPE_CHECKING:
 
     from kwire.spark.local_processes import LocalProcesses
 
-__all__ = ["fill_columns", "fill_late"]
+__all__ = ["fill_columns", "fill_late", "late_facts"]
 
 _WHO: Final = ("client_key", "client_id")
 _SERVER: Final = ("server_address", "server_port", "node_id")
+
+
+def late_facts(whole: Partial, moves: Moves) -> bytes:
+    """Return a hash of what the columns are filled in from; parts filled in from the same stay as they are."""
+    nodes = _nodes(whole, str).to_pylist()
+    return hashlib.sha256(repr((nodes, sorted(moves.items(), key=repr))).encode("utf-8", "surrogateescape")).digest()
 
 
 def fill_late(

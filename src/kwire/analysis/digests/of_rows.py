@@ -16,7 +16,7 @@ from kwire.analysis.digests.wanted import Wanted
 from kwire.analysis.row_sums import codes_of
 from kwire.tables.schemas import BOOL, LONG, TEXT, TIME
 
-__all__ = ["AFTER", "BEFORE", "BINS", "DIGESTED_COLUMNS", "HEAD", "UNKNOWN", "RowDigest"]
+__all__ = ["AFTER", "BEFORE", "BINS", "DIGESTED_COLUMNS", "HEAD", "OF_SPAN", "TIME_COLUMNS", "UNKNOWN", "RowDigest"]
 
 pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
 
@@ -76,6 +76,9 @@ DIGESTED_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "requests": EVIDENCE_COLUMNS,
 }
 """Columns of each table; tables are added in this order."""
+TIME_COLUMNS: Final = ("client_key", "protocol", "first_seen", "last_seen")
+OF_SPAN: Final = ("open_connections", "open_span")
+"""Tables that change with the span of the analysis."""
 
 
 class RowDigest:
@@ -100,6 +103,12 @@ class RowDigest:
             self._parts.append(self._take[name](pa.Table.from_batches([batch])))
             if len(self._parts) > _WAITING:
                 self._parts = [merge_digests(self._parts, self._wanted.limits)]
+
+    def add_times(self, batch: pa.RecordBatch) -> None:
+        """Add only the times of connections, `TIME_COLUMNS`, to those of open connections; a digest without them is known."""
+        if batch.num_rows and self._wanted.span is not None:
+            rows = pa.Table.from_batches([batch]).combine_chunks()
+            self._parts.append({"open_connections": self._open(rows, pc.fill_null(rows.column("protocol"), "unknown"))})
 
     def result(self) -> Digest:
         return merge_digests([*self._parts, self._rules(), self._span()], self._wanted.limits)

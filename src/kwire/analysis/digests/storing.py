@@ -19,7 +19,7 @@ from kwire.tables.schemas import SCHEMAS
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-__all__ = ["DIGEST_FILE", "read_digest", "state_of", "write_digest"]
+__all__ = ["DIGEST_FILE", "checked_digest", "read_digest", "state_of", "write_digest"]
 
 DIGEST_FILE: Final = "_digest.arrow"
 """File name in the folder of an analysis; readers of Parquet skip names with this prefix."""
@@ -58,8 +58,12 @@ def read_digest(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[
             data = file.read()
         head = len(_VERSION) + 2 * hashlib.sha256().digest_size
         if data[:head] == _VERSION + state_of(filesystem, path, parts) + hashlib.sha256(data[head:]).digest():
-            return {name: _checked(name, table) for name, table in from_bytes(data[head:]).items() if name in DIGESTS}
+            return checked_digest(data[head:])
     return None
+
+
+def checked_digest(data: bytes) -> Digest:
+    return {name: _checked(name, table) for name, table in from_bytes(data).items() if name in DIGESTS}
 
 
 def _checked(name: str, table: pa.Table) -> pa.Table:
