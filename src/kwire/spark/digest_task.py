@@ -1,6 +1,6 @@
 """Digest of the tables of rows; `kwire.spark.finish_task` makes the digest of tables divided by key.
 
-An appending run keeps what earlier ones have found in final rows, `_state/digest-*`: it reads only times in their parts.
+An appending run keeps what earlier ones have found in final rows, in the digest file: of their parts it reads only times.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -22,13 +21,12 @@ from kwire.analysis.digests import (
     Digest,
     RowDigest,
     Wanted,
-    checked_digest,
     merge_digests,
 )
+from kwire.analysis.digests.storing import read_final
 from kwire.analysis.partials import from_bytes, to_bytes
-from kwire.spark.parts import STATE, Part, opened_part, output_place, part_batches, write_blob
+from kwire.spark.parts import Part, opened_part, output_place, part_batches
 from kwire.spark.task_running import run_each
-from kwire.tables.state_records import BadState, reading_state, record_of, records_of
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
 
     from kwire.spark.local_processes import LocalProcesses
 
-__all__ = ["KnownRows", "digest_rows", "known_rows", "merged", "write_known"]
+__all__ = ["KnownRows", "digest_rows", "known_rows", "merged"]
 
 _AT_ONCE: Final = 64
 """Number of digests that are unpacked at once."""
@@ -58,25 +56,15 @@ class KnownRows:
     """What a run has found in final rows: a hash of what it looked for and of the parts, the hash `late` of facts that the rows were filled
     in from, and the digest."""
 
-    key: bytes = b""
-    late: bytes = b""
+    key: str = ""
+    late: str = ""
     digest: Digest = field(default_factory=dict)
 
 
 def known_rows(location: str, manifest: Mapping[str, Any] | None) -> KnownRows:
     """Read what the earlier run has found; nothing if that is missing or damaged, because it can be found again."""
-    names = [] if manifest is None else [name for name in manifest["parts"].get(STATE, ()) if name.startswith("digest-")]
-    with suppress(BadState, OSError), reading_state():
-        filesystem, path = output_place(location)
-        with filesystem.open_input_file(f"{path}/{STATE}/{names[0]}") as file:
-            key, late, digest = map(bytes, records_of(file.read()))
-        return KnownRows(key, late, checked_digest(digest))
-    return KnownRows()
-
-
-def write_known(location: str, name: str, known: KnownRows) -> str:
-    write_blob(location, STATE, name, *map(record_of, (known.key, known.late, to_bytes(known.digest))))
-    return f"{STATE}/{name}"
+    found = None if manifest is None else read_final(*output_place(location), manifest["parts"])
+    return KnownRows() if found is None else KnownRows(*found)
 
 
 def digest_rows(
@@ -84,7 +72,7 @@ def digest_rows(
 ) -> tuple[Digest, KnownRows, float]:
     """Return the digest of all parts, each with whether this run wrote it; what is to be known of final ones; and CPU seconds."""
     final = [part for part in parts if _is_final(part)]
-    is_known = known.late != b"" and known.key == _key(wanted, [part for part in final if not parts[part]])
+    is_known = known.late != "" and known.key == _key(wanted, [part for part in final if not parts[part]])
     old = {part for part in final if not parts[part]} if is_known else set[str]()
     groups = (
         [part for part in parts.items() if part[0] in old and part[0].startswith("connections/")],
@@ -104,10 +92,10 @@ def _is_final(part: str) -> bool:
     return kind == "part" and rest[:5].isdigit()
 
 
-def _key(wanted: Wanted, parts: Iterable[str]) -> bytes:
+def _key(wanted: Wanted, parts: Iterable[str]) -> str:
     clients, findings = sorted(wanted.clients.to_pylist(), key=str), sorted(wanted.findings.to_pylist(), key=repr)
     facts = (wanted.limits, clients, findings, wanted.span is None, sorted(parts))
-    return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).digest()
+    return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _tasks(parts: Iterable[Part], wanted: Wanted, slots: int) -> list[tuple[Part, ...]]:

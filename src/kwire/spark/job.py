@@ -7,7 +7,6 @@ and Python. The driver collects only facts of the cluster that every task needs.
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ import kwire
 from kwire.analysis import Options, Partial, merge
 from kwire.analysis.answers import Cluster, cluster_of
 from kwire.analysis.digests import PAGE, wanted_of
+from kwire.analysis.digests.storing import final_tables
 from kwire.analysis.owners import NO_OWNERS, read_owners
 from kwire.analysis.partials import from_bytes
 from kwire.analysis.quality import too_little
@@ -34,7 +34,7 @@ from kwire.capture.files.series import Series, group_series, is_overlap
 from kwire.capture.request_logs.times import zone_of
 from kwire.errors import InputError
 from kwire.files.file_systems import StoreOptions, store_options
-from kwire.spark.digest_task import KnownRows, digest_rows, known_rows, merged, write_known
+from kwire.spark.digest_task import KnownRows, digest_rows, known_rows, merged
 from kwire.spark.divided_files import whole_files
 from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
 from kwire.spark.late_columns import fill_late, late_facts
@@ -411,7 +411,7 @@ class _Job:
         return results
 
     def finish(self, spark: SparkSession | SparkContext | LocalProcesses, results: Sequence[SeriesResult]) -> None:
-        request, report, plan, location = self._request, self.report, self.plan, self.folder.location
+        report, plan, location = self.report, self.plan, self.folder.location
         sums, whole = _all_sums(results, plan.kept, location)
         cluster = cluster_of(whole, self._options)
         where = LocalProcesses(1) if self.size < PROCESS_BYTES else spark  # a few megabytes are worth no task
@@ -433,9 +433,7 @@ class _Job:
         wanted = wanted_of(digest, PAGE, report.requests)
         known = replace(self._known if late == self._known.late else KnownRows(), late=late)
         of_rows, known, digest_seconds = digest_rows(where, location, self._all_parts(), wanted, self._slots, known)
-        if report.keeps and self._redaction is None and not request.merges:
-            self._parts.append(write_known(location, f"digest-{plan.run:03d}-{secrets.token_hex(4)}", known))
-        self._digest = digest | of_rows
+        self._digest = digest | of_rows | final_tables(known.key, known.late, known.digest)
         report.cpu_seconds += finish_seconds + late_seconds + digest_seconds
         report.phases.end("by_key")
 

@@ -35,10 +35,10 @@ _WHO: Final = ("client_key", "client_id")
 _SERVER: Final = ("server_address", "server_port", "node_id")
 
 
-def late_facts(whole: Partial, moves: Moves) -> bytes:
+def late_facts(whole: Partial, moves: Moves) -> str:
     """Return a hash of what the columns are filled in from; parts filled in from the same stay as they are."""
     nodes = _nodes(whole, str).to_pylist()
-    return hashlib.sha256(repr((nodes, sorted(moves.items(), key=repr))).encode("utf-8", "surrogateescape")).digest()
+    return hashlib.sha256(repr((nodes, sorted(moves.items(), key=repr))).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def fill_late(

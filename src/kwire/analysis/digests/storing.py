@@ -19,11 +19,12 @@ from kwire.tables.schemas import SCHEMAS
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-__all__ = ["DIGEST_FILE", "checked_digest", "read_digest", "state_of", "write_digest"]
+__all__ = ["DIGEST_FILE", "final_tables", "read_digest", "read_final", "state_of", "write_digest"]
 
 DIGEST_FILE: Final = "_digest.arrow"
 """File name in the folder of an analysis; readers of Parquet skip names with this prefix."""
 _VERSION: Final = b"kwire digest 4\n"
+_FINAL: Final = "final"
 
 
 def state_of(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None = None) -> bytes:
@@ -54,16 +55,32 @@ def write_digest(filesystem: FileSystem, path: str, digest: Digest, parts: Mappi
 def read_digest(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None) -> Digest | None:
     """Read the digest file; return None if it is missing, damaged, or for other tables."""
     with suppress(OSError, pa.ArrowException, ValueError, KeyError, struct.error):
-        with filesystem.open_input_stream(f"{path}/{DIGEST_FILE}", compression=None) as file:
-            data = file.read()
-        head = len(_VERSION) + 2 * hashlib.sha256().digest_size
-        if data[:head] == _VERSION + state_of(filesystem, path, parts) + hashlib.sha256(data[head:]).digest():
-            return checked_digest(data[head:])
+        return {name: _checked(name, table) for name, table in _read(filesystem, path, parts).items() if name in DIGESTS}
     return None
 
 
-def checked_digest(data: bytes) -> Digest:
-    return {name: _checked(name, table) for name, table in from_bytes(data).items() if name in DIGESTS}
+def read_final(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]]) -> tuple[str, str, Digest] | None:
+    """Read what `final_tables` has put into the digest file; None as `read_digest`."""
+    with suppress(OSError, pa.ArrowException, ValueError, KeyError, IndexError, struct.error):
+        found = _read(filesystem, path, None if has_rename(filesystem) else parts)
+        [row] = found[_FINAL].to_pylist()
+        names = {name: f"{_FINAL} {name}" for name in DIGESTS}
+        return row["key"], row["late"], {name: _checked(name, found[stored]) for name, stored in names.items() if stored in found}
+    return None
+
+
+def final_tables(key: str, late: str, digest: Digest) -> Digest:
+    """Return the digest of final rows and two hashes as tables to store with a digest; a report does not read them."""
+    return {_FINAL: pa.table({"key": [key], "late": [late]})} | {f"{_FINAL} {name}": table for name, table in digest.items()}
+
+
+def _read(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None) -> Digest:
+    with filesystem.open_input_stream(f"{path}/{DIGEST_FILE}", compression=None) as file:
+        data = file.read()
+    head = len(_VERSION) + 2 * hashlib.sha256().digest_size
+    if data[:head] != _VERSION + state_of(filesystem, path, parts) + hashlib.sha256(data[head:]).digest():
+        raise ValueError("damaged, or of other tables")
+    return from_bytes(data[head:])
 
 
 def _checked(name: str, table: pa.Table) -> pa.Table:
