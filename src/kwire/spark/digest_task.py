@@ -13,8 +13,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from kwire.analysis.digests import (
     DIGESTED_COLUMNS,
+    NO_TIMES,
     OF_SPAN,
     PAGE,
     TIME_COLUMNS,
@@ -27,6 +31,7 @@ from kwire.analysis.digests.storing import read_final
 from kwire.analysis.partials import from_bytes, to_bytes
 from kwire.spark.parts import Part, opened_part, output_place, part_batches
 from kwire.spark.task_running import run_each
+from kwire.tables.schemas import TEXT
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -39,6 +44,8 @@ __all__ = ["KnownRows", "digest_rows", "known_rows", "merged"]
 _AT_ONCE: Final = 64
 """Number of digests that are unpacked at once."""
 _PARTS_OF_TASK: Final = 32
+_MOST_CLIENTS: Final = 256
+"""Clients of a part whose times are kept; a part with more is read again."""
 _NUMBER: Final = re.compile(r"-(\d{5})\b")
 
 
@@ -74,8 +81,10 @@ def digest_rows(
     final = [part for part in parts if _is_final(part)]
     is_known = known.late != "" and known.key == _key(wanted, [part for part in final if not parts[part]])
     old = {part for part in final if not parts[part]} if is_known else set[str]()
+    of_old = RowDigest(wanted)
+    told = of_old.add_known_times(known.digest.get("part_times", NO_TIMES)) if is_known else set[str]()
     groups = (
-        [part for part in parts.items() if part[0] in old and part[0].startswith("connections/")],
+        [part for part in parts.items() if part[0] in old and part[0].startswith("connections/") and part[0] not in told],
         [part for part in parts.items() if part[0] in final and part[0] not in old],
         [part for part in parts.items() if part[0] not in final],
     )
@@ -83,7 +92,14 @@ def digest_rows(
     found, seconds = run_each(spark, tasks, partial(_digest, out, wanted))
     times, new, rest = (merged(one for one, (group, _) in zip(found, tasks, strict=True) if group == number) for number in range(3))
     settled = merge_digests([known.digest if is_known else {}, {name: rows for name, rows in new.items() if name not in OF_SPAN}], PAGE)
-    whole = merge_digests([settled, {name: rows for name, rows in new.items() if name in OF_SPAN}, times, rest], PAGE)
+    if "part_times" in settled:
+        times_of = settled["part_times"]
+        counts: Any = times_of.column("part").value_counts()
+        few = [each["values"] for each in counts.to_pylist() if each["counts"] <= _MOST_CLIENTS]
+        settled["part_times"] = times_of.filter(pc.is_in(times_of.column("part"), value_set=pa.array(few, TEXT)))
+    span = {name: rows for name, rows in new.items() if name in OF_SPAN}
+    whole = merge_digests([settled, span, times, rest, of_old.result()], PAGE)
+    whole.pop("part_times", None)
     return whole, KnownRows(_key(wanted, final), known.late, settled), seconds
 
 
@@ -121,4 +137,6 @@ def _digest(out: str, wanted: Wanted, task: tuple[int, Sequence[Part]]) -> bytes
         with opened_part(out, part, is_fresh) as file:
             for batch in part_batches(file, table, DIGESTED_COLUMNS[table] if group else TIME_COLUMNS):
                 rows.add(table, batch) if group else rows.add_times(batch)
+                if group == 1 and table == "connections":
+                    rows.add_part_times(part[0], batch)
     return to_bytes(rows.result())

@@ -13,7 +13,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from kwire.analysis.digests import EVERYTHING, PAGE, Digest, Limits, digest_of_answers, merge_digests, openings_of
+from kwire.analysis.digests import (
+    EVERYTHING,
+    PAGE,
+    TIME_COLUMNS,
+    Digest,
+    Limits,
+    RowDigest,
+    Wanted,
+    digest_of_answers,
+    merge_digests,
+    openings_of,
+)
 from kwire.analysis.digests.storing import DIGEST_FILE
 from kwire.report import render_report
 from kwire.report.analysis_folder import AnalysisFolder
@@ -196,3 +207,31 @@ def test_openings_count_by_the_minute() -> None:
     found = openings_of(table("connections", rows)).sort_by("first_seen")
     assert found.column("connections").to_pylist() == [2, 1, 1]
     assert pc.sum(found.column("connections")).as_py() == 4
+
+
+def test_known_times_of_parts_stand_for_their_rows() -> None:
+    """720 parts of an hour over 60 intervals: only parts over a border of two intervals are read again."""
+    month = datetime(2026, 11, 1, tzinfo=timezone.utc)
+    schema = pa.schema([SCHEMAS["connections"].field(name) for name in TIME_COLUMNS])
+    parts = {}
+    for hour in range(720):
+        begins = [month + timedelta(hours=hour, minutes=30 + minute) for minute in range(0, 60, 7)]
+        keys, protocols = ["a", "b", None] * 3, ["kafka", None, "tls"] * 3
+        rows = [keys, protocols, begins, [time + timedelta(minutes=3) for time in begins[:-1]] + [None]]
+        parts[f"connections/part-{hour:05d}"] = pa.RecordBatch.from_arrays(
+            [pa.array(column, field.type) for column, field in zip(rows, schema, strict=True)], schema=schema
+        )
+    wanted = Wanted(
+        limits=PAGE, libraries=pa.table({"client_key": ["a"], "library": ["sarama"]}), clients=pa.array([], pa.string()),
+        findings=pa.table({"connection_id": [], "request_index": []}), topics=pa.table({"topic": [], "topic_id": []}),
+        span=(month, month + timedelta(days=30)),
+    )  # fmt: skip
+    whole, noted, known = RowDigest(wanted), RowDigest(wanted), RowDigest(wanted)
+    for part, rows in parts.items():
+        whole.add_times(rows)
+        noted.add_part_times(part, rows)
+    told = known.add_known_times(noted.result()["part_times"])
+    for part in parts.keys() - told:
+        known.add_times(parts[part])
+    assert 0 < len(parts) - len(told) <= 60
+    assert known.result()["open_connections"].to_pylist() == whole.result()["open_connections"].to_pylist()

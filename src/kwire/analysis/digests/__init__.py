@@ -10,11 +10,11 @@
 from __future__ import annotations
 
 from kwire.analysis.digests.of_answers import digest_of_answers, openings_of
-from kwire.analysis.digests.of_rows import DIGESTED_COLUMNS, OF_SPAN, TIME_COLUMNS, RowDigest
+from kwire.analysis.digests.of_rows import DIGESTED_COLUMNS, NO_TIMES, OF_SPAN, TIME_COLUMNS, RowDigest
 from kwire.analysis.digests.tables import DIGESTS, EVERYTHING, PAGE, Digest, Limits, merge_digests
 from kwire.analysis.digests.wanted import Wanted, wanted_of
 
 __all__ = [
-    "DIGESTED_COLUMNS", "DIGESTS", "EVERYTHING", "OF_SPAN", "PAGE", "TIME_COLUMNS", "Digest", "Limits", "RowDigest", "Wanted",
+    "DIGESTED_COLUMNS", "DIGESTS", "EVERYTHING", "NO_TIMES", "OF_SPAN", "PAGE", "TIME_COLUMNS", "Digest", "Limits", "RowDigest", "Wanted",
     "digest_of_answers", "merge_digests", "openings_of", "wanted_of",
 ]  # fmt: skip

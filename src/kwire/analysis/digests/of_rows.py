@@ -16,7 +16,7 @@ from kwire.analysis.digests.wanted import Wanted
 from kwire.analysis.row_sums import codes_of
 from kwire.tables.schemas import BOOL, LONG, TEXT, TIME
 
-__all__ = ["AFTER", "BEFORE", "BINS", "DIGESTED_COLUMNS", "HEAD", "OF_SPAN", "TIME_COLUMNS", "UNKNOWN", "RowDigest"]
+__all__ = ["AFTER", "BEFORE", "BINS", "DIGESTED_COLUMNS", "HEAD", "NO_TIMES", "OF_SPAN", "TIME_COLUMNS", "UNKNOWN", "RowDigest"]
 
 pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
 
@@ -79,6 +79,7 @@ DIGESTED_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 TIME_COLUMNS: Final = ("client_key", "protocol", "first_seen", "last_seen")
 OF_SPAN: Final = ("open_connections", "open_span")
 """Tables that change with the span of the analysis."""
+NO_TIMES: Final = schema_of("part_times").empty_table()
 
 
 class RowDigest:
@@ -109,6 +110,30 @@ class RowDigest:
         if batch.num_rows and self._wanted.span is not None:
             rows = pa.Table.from_batches([batch]).combine_chunks()
             self._parts.append({"open_connections": self._open(rows, pc.fill_null(rows.column("protocol"), "unknown"))})
+
+    def add_part_times(self, part: str, batch: pa.RecordBatch) -> None:
+        """Note between which times connections of a part begin and end."""
+        rows = pa.Table.from_batches([batch]).combine_chunks()
+        rows = rows.filter(pc.and_(pc.is_valid(rows.column("first_seen")), pc.is_valid(rows.column("last_seen"))))
+        columns = {f"{name}_{end}": rows.column(f"{name}_seen") for name in ("first", "last") for end in ("low", "high")}
+        protocol, ones = pc.fill_null(rows.column("protocol"), "unknown"), pa.array(np.ones(len(rows), np.int64))
+        found = shaped("part_times", rows, part=_repeat(part, len(rows)), protocol=protocol, connections=ones, **columns)
+        self._parts.append(merge_digests([{"part_times": found}], self._wanted.limits))
+
+    def add_known_times(self, times: pa.Table) -> set[str]:
+        """Add the connections of parts in which those of a client begin in one interval and end in one; return the names of these parts."""
+        if self._wanted.span is None or not len(times):
+            return set()
+        times = times.combine_chunks()
+        steps = {name: self._steps(times.column(name)) for name in ("first_low", "first_high", "last_low", "last_high")}
+        apart = (steps["first_low"] != steps["first_high"]) | (steps["last_low"] != steps["last_high"])
+        divided = pc.unique(times.column("part").filter(pa.array(apart)))
+        times = times.filter(pc.invert(pc.is_in(times.column("part"), value_set=divided)))
+        keys, protocol, first, last, count = (
+            times.column(name) for name in ("client_key", "protocol", "first_low", "last_low", "connections")
+        )
+        self._parts.append({"open_connections": self._opened(keys, protocol, first, last, count)})
+        return set(pc.unique(times.column("part")).to_pylist())
 
     def result(self) -> Digest:
         return merge_digests([*self._parts, self._rules(), self._span()], self._wanted.limits)
@@ -156,11 +181,14 @@ class RowDigest:
         return {name: table for name, table in reduced.items() if len(table)}
 
     def _open(self, rows: pa.Table, protocol: Any) -> pa.Table:
-        assert self._wanted.span is not None
-        first, last = (pa.scalar(time, pa.timestamp("us", tz="UTC")).cast(LONG).as_py() for time in self._wanted.span)
-        width = max(last - first, 1)
         timed: Any = pc.and_(pc.is_valid(rows.column("first_seen")), pc.is_valid(rows.column("last_seen")))
-        keys = rows.column("client_key")
+        ones = pa.array(np.ones(pc.sum(timed).as_py() or 0, np.int64))
+        keys, protocol, first, last = (
+            column.filter(timed) for column in (rows.column("client_key"), protocol, rows.column("first_seen"), rows.column("last_seen"))
+        )
+        return self._opened(keys, protocol, first, last, ones)
+
+    def _opened(self, keys: Any, protocol: Any, first: Any, last: Any, count: Any) -> pa.Table:
         at = pc.index_in(keys, value_set=self._wanted.libraries.column("client_key").combine_chunks())
         library = pc.fill_null(self._wanted.libraries.column("library").take(at), UNKNOWN)
         words: Any = pa.chunked_array(_chunks(protocol), TEXT).combine_chunks().dictionary_encode()
@@ -168,18 +196,20 @@ class RowDigest:
             [NO_CLIENT.get(one, "unknown protocol" if one == "unknown" else f"protocol {one}") for one in words.dictionary.to_pylist()],
             TEXT,
         )
-        label = pc.if_else(pc.is_valid(keys), library, said.take(words.indices)).filter(timed)
-        steps = []
-        for name, later in (("first_seen", 0), ("last_seen", 1)):
-            times: Any = rows.column(name).filter(timed).cast(LONG)
-            steps.append(np.clip((times.to_numpy() - first) * BINS // width, 0, BINS - 1) + later)
-        ones, zeros = (pa.array(np.full(len(label), value, np.int64)) for value in (1, 0))
+        label = pc.if_else(pc.is_valid(keys), library, said.take(words.indices))
+        zeros = pa.array(np.zeros(len(label), np.int64))
         return pa.concat_tables(
             [
-                shaped("open_connections", library=label, step=pa.array(steps[0]), begun=ones, ended=zeros),
-                shaped("open_connections", library=label, step=pa.array(steps[1]), begun=zeros, ended=ones),
+                shaped("open_connections", library=label, step=pa.array(self._steps(first)), begun=count, ended=zeros),
+                shaped("open_connections", library=label, step=pa.array(self._steps(last) + 1), begun=zeros, ended=count),
             ]
         )
+
+    def _steps(self, times: Any) -> Any:
+        """Return the intervals of the span in which times lie."""
+        assert self._wanted.span is not None
+        first, last = (pa.scalar(time, TIME).cast(LONG).as_py() for time in self._wanted.span)
+        return np.clip((times.cast(LONG).to_numpy() - first) * BINS // max(last - first, 1), 0, BINS - 1)
 
     def _unread(self, rows: pa.Table, amount: Any) -> pa.Table:
         chosen: Any = pc.is_in(rows.column("tls_decrypted"), value_set=pa.array(_UNREAD))

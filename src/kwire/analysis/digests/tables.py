@@ -173,6 +173,10 @@ DIGESTS: Final[dict[str, DigestTable]] = {
     "totals": DigestTable(keys=("what",), sums=("number",)),
     # rows of tables
     "open_span": DigestTable(keys=("what",), lows=("start",), highs=("end",)),
+    # by part, not of the report: between which times connections begin and end
+    "part_times": DigestTable(
+        keys=("part", "client_key", "protocol"), sums=("connections",), lows=("first_low", "last_low"), highs=("first_high", "last_high")
+    ),
     "open_connections": DigestTable(keys=("library", "step"), sums=("begun", "ended")),
     "streams": DigestTable(keys=("protocol", "state"), sums=("connections", "tls")),
     "listeners": DigestTable(
@@ -230,7 +234,9 @@ _INTS: Final = (
 _TYPES: Final[dict[str, pa.DataType]] = {
     **dict.fromkeys(_LONGS, LONG),
     **dict.fromkeys(_INTS, INT),
-    **dict.fromkeys(("first_seen", "last_seen", "hour", "minute", "time", "start", "end"), TIME),
+    **dict.fromkeys(
+        ("first_seen", "last_seen", "hour", "minute", "time", "start", "end", "first_low", "last_low", "first_high", "last_high"), TIME
+    ),
     **dict.fromkeys(("guessed", "is_urgent", "is_waiting"), BOOL),
     **dict.fromkeys(("error_names", "group_ids"), TEXTS),
     "rate": pa.float64(),
