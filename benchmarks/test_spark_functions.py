@@ -29,6 +29,8 @@ from pyspark.sql import functions
 import kwire.spark
 from frames import Corpus
 from java_decoder import HAS_JAVA, JARS, ROOT, kafka_jars
+from kwire.codec.records import RecordBatch
+from kwire.codec.records import encode as encode_records
 from kwire.protocol.telemetry.otlp import encode_metrics
 from kwire.spark.session import open_session
 from processor_time import Used
@@ -42,18 +44,20 @@ FIELDS = "topics.name,topics.partitions.partition_index,topics.partitions.leader
 ROW = "name STRING, partition_index INT, leader_id INT"
 HEADER_ROW = "api_key SMALLINT, api_version SMALLINT, correlation_id INT, client_id STRING"
 
+SPARK_JARS = (*JARS, ("kafka-group-coordinator", "4.4.0"))
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the time that processes have used is read from /proc")
 
 
 @pytest.fixture(scope="module")
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
-    """A jar with `MetadataRows`, `HeaderRow` and the folder's jars of Kafka, None where there is no Java to compile it."""
+    """A jar with the Java functions and the folder's jars of Kafka, None where there is no Java to compile it."""
     if not HAS_JAVA or shutil.which("javac") is None:
         return None
     folder = tmp_path_factory.mktemp("classes")
-    jars = [str(jar) for jar in kafka_jars.fetch(JARS, ROOT / ".cache" / "kafka-jars").values()]
+    jars = [str(jar) for jar in kafka_jars.fetch(SPARK_JARS, ROOT / ".cache" / "kafka-jars").values()]
     path = os.pathsep.join([*jars, str(Path(pyspark.__file__).parent / "jars" / "*")])
-    sources = [str(Path(__file__).parent / "java" / f"{name}.java") for name in ("MetadataRows", "HeaderRow")]
+    sources = [str(Path(__file__).parent / "java" / f"{name}.java") for name in ("MetadataRows", "HeaderRow", "ColumnRows")]
     subprocess.run(["javac", "-cp", path, "-d", str(folder), *sources], check=True, capture_output=True)
     return Path(shutil.make_archive(str(folder / "rows"), "zip", folder, ".")).rename(folder / "rows.jar")
 
@@ -64,7 +68,7 @@ def spark(classes: Path | None) -> Iterator[Any]:
     # workers look for modules neither in the folder where they start nor beside this file
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(Path(__file__).parent), str(ROOT), before["PYTHONPATH"])))
     if classes is not None:
-        jars = [str(classes), *map(str, kafka_jars.fetch(JARS, ROOT / ".cache" / "kafka-jars").values())]
+        jars = [str(classes), *map(str, kafka_jars.fetch(SPARK_JARS, ROOT / ".cache" / "kafka-jars").values())]
         os.environ["PYSPARK_SUBMIT_ARGS"] = f"--jars {','.join(jars)} pyspark-shell"
     try:
         with open_session("local[1]", "kwire benchmarks") as session:
@@ -289,18 +293,40 @@ def test_partitions_of_metadata_responses(record, spark, classes, tmp_path):
     run_in_turns(record, "map_frames, partitions of MetadataResponse", works, rows, size)
 
 
-def test_functions_of_other_columns(record, spark, tmp_path):
-    """A struct or an array a row, beside the same rows through a Python worker that changes nothing."""
+REQUEST_ROW = "client_id: STRING, group_id: STRING, generation_id: INT, member_id: STRING"
+OFFSET_ROW = "offset: BIGINT, leader_epoch: INT, metadata: STRING, commit_timestamp: BIGINT"
+LABELS = "MAP<STRING, STRING>"
+JVM_ROWS = {
+    "from_kafka_request": ("Request", f"STRUCT<correlation_id: INT, {REQUEST_ROW}>"),
+    "from_kafka_response": ("Response", "STRUCT<correlation_id: INT, throttle_time_ms: INT, error_code: SMALLINT>"),
+    "from_consumer_offsets": (
+        "Offsets",
+        f"STRUCT<group: STRING, topic: STRING, partition: INT, {OFFSET_ROW}>",
+    ),
+    "from_record_batch": ("Records", "ARRAY<STRUCT<offset: BIGINT, timestamp: BIGINT, key: BINARY, value: BINARY>>"),
+    "from_otlp": (
+        "Points", f"ARRAY<STRUCT<metric: STRING, value: DOUBLE, time_unix_nano: BIGINT, attributes: {LABELS}, resource: {LABELS}>>"
+    ),
+}  # fmt: skip
+
+
+def test_functions_of_other_columns(record, spark, classes, tmp_path):
+    """A struct or an array a row, beside a function in the JVM and the same rows through a Python worker that changes nothing."""
+    requests = [struct.pack(">hhih7sh7sih5s", 12, 0, row, 7, b"billing", 7, b"billing", row, 5, b"one-1") for row in range(DIFFERENT)]
     heartbeats = [struct.pack(">ibihb", row, 0, 0, 25, 0) for row in range(DIFFERENT)]  # version 4: id, tags; wait, error, tags
     commits = [struct.pack(">hqihq", 3, row, -1, 0, row) for row in range(DIFFERENT)]
+    records = [encode_records(RecordBatch([(b"k", b"v" * 50, row)] * 10, base_offset=row)) for row in range(DIFFERENT)]
     point = {"type": "gauge", "attributes": {"node_id": "1", "topic": "orders"}, "resource": {"client_rack": "a"}, "time_unix_nano": 1}
     name = "org.apache.kafka.producer.request.latency"
     pushes = [encode_metrics([{"metric": f"{name}.{each}", "value": 1.0 * row, **point} for each in range(10)]) for row in range(DIFFERENT)]
     key = functions.lit(b"\0\1\0\7billing\0\6orders\0\0\0\1")
+    heartbeat = {"message": "HeartbeatRequest", "version": 0}
     response = kwire.spark.from_kafka_response("frame", 12, 4, message="HeartbeatResponse", version=4)
     works = {
+        "from_kafka_request": (requests, SLOW_HEADERS, kwire.spark.from_kafka_request("frame", **heartbeat)),
         "from_kafka_response": (heartbeats, SLOW_HEADERS, response),
         "from_consumer_offsets": (commits, SLOW_HEADERS, kwire.spark.from_consumer_offsets(key, "frame")),
+        "from_record_batch": (records, SLOW_HEADERS // 10, kwire.spark.from_record_batch("frame")),
         "from_otlp": (pushes, BODIES, kwire.spark.from_otlp("frame", 0)),
     }
     for work, (values, count, column) in works.items():
@@ -309,4 +335,23 @@ def test_functions_of_other_columns(record, spark, tmp_path):
         made = native.select("made.error").distinct().collect()
         assert [tuple(row) for row in made] in ([(None,)], [([None] * 10,)]), work
         frames = {"native": native, "transport": df.mapInArrow(unchanged, df.schema)}
+        if work == "from_kafka_request":
+            frames["map_frames"] = kwire.spark.map_frames(df, "frame", "HeartbeatRequest", 0)
+        if work == "from_kafka_response":
+            frames["map_frames"] = kwire.spark.map_frames(df, "frame", "HeartbeatResponse", 4)
+        if classes is not None:
+            class_name, kind = JVM_ROWS[work]
+            spark.udf.registerJavaFunction(class_name, f"ColumnRows${class_name}", kind)
+            given = [key, functions.col("frame")] if class_name == "Offsets" else [functions.col("frame")]
+            frames["JVM function"] = df.select(functions.call_function(class_name, *given).alias("made"))
+            assert told_of(frames["JVM function"].first()) <= told_of(native.first()), work
         run_in_turns(record, work, frames, dict.fromkeys(frames, count), sum(map(len, values)) // DIFFERENT)
+
+
+def told_of(row: Any) -> set[tuple[str, str]]:
+    """The fields of a row and of its structs, the first one of arrays."""
+    found = set()
+    for name, value in row.asDict().items():
+        first = value[0] if isinstance(value, list) and value else value
+        found |= told_of(first) if hasattr(first, "asDict") else {(name, repr(sorted(first.items()) if isinstance(first, dict) else first))}
+    return found
