@@ -13,9 +13,9 @@ from kwire import messages
 def main() -> None:
     with kwire.spark.open_session("local[1]", "kwire example") as spark:
         # two frames, without their 4-byte length; the second one is truncated
-        header = messages.RequestHeader(api_key=12, api_version=0, correlation_id=1, client_id="app")
+        sent = messages.RequestHeader(api_key=12, api_version=0, correlation_id=1, client_id="app")
         heartbeat = messages.HeartbeatRequest(group_id="billing", generation_id=7, member_id="billing-1")
-        frame = kwire.encode_request(header, heartbeat)
+        frame = kwire.encode_request(sent, heartbeat)
         df = spark.createDataFrame([(1, frame), (2, frame[:-3])], "id INT, frame BINARY")
 
         # one struct per frame: its header, its body as Kafka's JSON, and its error
@@ -27,8 +27,24 @@ def main() -> None:
         typed = kwire.spark.from_kafka_request("frame", message="HeartbeatRequest", version=0, fields="group_id,member_id")
         df.select("id", typed.alias("r")).select("id", "r.body.*").show()
 
+        # decoded only where the header is right
+        header = kwire.spark.from_kafka_request("frame", body="none")
+        df.where(header["api_key"] == 12).select("id", typed.alias("r")).select("id", "r.body.*").show()
+
+        # and back to a frame, whose other fields have their defaults
+        changed = df.select(typed.alias("r")).select(kwire.spark.to_kafka_request("r").alias("frame"))
+        print(f"{changed.where('frame IS NOT NULL').count()} frame")
+
+        # the same in SQL
+        df.createOrReplaceTempView("frames")
+        kwire.spark.register(spark, "heartbeats", message="HeartbeatRequest", version=0)
+        spark.sql("SELECT r.body.group_id FROM (SELECT heartbeats(frame) r FROM frames)").show()
+
         # the bulk form: columns, no struct
         kwire.spark.map_frames(df, "frame", "HeartbeatRequest", 0, "group_id", options={"mode": "DROPMALFORMED"}).show()
+
+        # all versions in one pass
+        kwire.spark.map_frames(df, "frame", "HeartbeatRequest", fields="group_id,group_instance_id", keep=()).show()
 
         # some columns of headers, and sums that the workers make
         kwire.spark.map_frames(df, "frame", columns="api_key,client_id,frame_length").show()
