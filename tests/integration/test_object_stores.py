@@ -28,8 +28,9 @@ from click.testing import CliRunner, Result
 from kwire import analysis, tables
 from kwire.capture.files.inputs import expand_inputs
 from kwire.cli.entry import commands
+from kwire.errors import InputError
 from kwire.files.file_systems import StoreOptions, store_options
-from kwire.spark import planning
+from kwire.spark import convert, planning
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.session import open_session
 from kwire.spark.source.data_source import KwireDataSource
@@ -212,6 +213,20 @@ def test_the_data_source_takes_the_options_to_its_tasks(store: Store) -> None:
         "s3://captures/monday/seed.pcap.gz": TRUTH["seed.pcap"],
         "s3://captures/monday/late-join.pcap.zst": TRUTH["late-join.pcap"],
     }
+
+
+def test_a_conversion_from_a_bucket_to_a_bucket(store: Store) -> None:
+    """Staged by names that no other run has; what is replaced goes, and a fault leaves the table before."""
+    options = {"endpoint": store.endpoint, "region": "us-east-1", "columns": "api_name,client_id"}
+    for overwrite, by in ((False, "api_name"), (True, None)):
+        report = convert("s3a://captures/monday/seed.pcap.gz", "s3://reports/rows", partition_by=by, overwrite=overwrite, **options)
+        assert report.rows == TRUTH["seed.pcap"]
+        parts = [key for key in store.keys("reports", "rows/") if key.endswith(".parquet")]
+        assert all(("api_name=" in key) == (by is not None) for key in parts)
+        assert "_SUCCESS" in store.keys("reports", "rows/")
+    with pytest.raises(InputError):
+        convert("s3://captures/none.pcap", "s3://reports/rows", overwrite=True, **options)
+    assert [key for key in store.keys("reports", "rows/") if key.endswith(".parquet")] == parts
 
 
 def test_files_with_frames_in_a_bucket(store: Store) -> None:
