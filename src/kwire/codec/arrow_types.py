@@ -43,6 +43,8 @@ SPARK_TYPES: Final[dict[ArrowType, str]] = {
     pa.string(): "STRING", pa.binary(): "BINARY",
 }  # fmt: skip
 
+_TIME: Final = pa.timestamp("us", tz="UTC")
+
 UNKNOWN_TAGS_TYPE: Final = pa.list_(pa.struct([("tag", pa.int64()), ("value", pa.binary())]))
 """Type of tagged fields that the version does not define: their numbers (32 bits) and their bytes."""
 
@@ -71,7 +73,7 @@ def spark_type(kind: ArrowType) -> str:
         return (
             f"STRUCT<{', '.join(f'`{kind.field(index).name}`: {spark_type(kind.field(index).type)}' for index in range(kind.num_fields))}>"
         )
-    return SPARK_TYPES[kind]
+    return "TIMESTAMP" if kind == _TIME else SPARK_TYPES[kind]
 
 
 def spark_ddl(schema: pa.Schema) -> str:

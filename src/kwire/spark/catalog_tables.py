@@ -18,13 +18,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from kwire.codec.arrow_types import spark_type
 from kwire.errors import InputError
 from kwire.spark.output import MANIFEST, SUCCESS
 from kwire.spark.parts import ROWS, output_place
-from kwire.tables.column_comments import comment_of
+from kwire.tables.column_comments import commented_ddl
 from kwire.tables.dates import BEGINS, DATE
-from kwire.tables.schemas import SCHEMAS, TIME
+from kwire.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -78,7 +77,7 @@ def register_tables(spark: SparkSession, out: str, namespace: str, partition_by:
         dated = partition_by is not None and table in DATED
         if provider == "parquet" and partition_by is None:
             by_date = _is_by_date(out, table)
-            columns = _columns(table) + _DATE_COLUMN if by_date else _columns(table)
+            columns = commented_ddl(SCHEMAS[table]) + _DATE_COLUMN if by_date else commented_ddl(SCHEMAS[table])
             _in_place(spark, name, name in there, columns, DATE if by_date else None, location, f"{location}/{table}")
             continue
         rows = _rows(spark, f"{location}/{table}", table, dated)
@@ -174,17 +173,6 @@ def _check_ours(spark: SparkSession, name: str, location: str) -> None:
         raise InputError(f"the table {name.replace('`', '')} is there already and is {whose}; choose another --catalog.")
 
 
-def _columns(table: str) -> str:
-    def text(value: str) -> str:
-        return value.replace("\\", "\\\\").replace("'", "\\'")
-
-    return ", ".join(f"`{each.name}` {_sql_type(each.type)} COMMENT '{text(comment_of(table, each.name))}'" for each in SCHEMAS[table])
-
-
-def _sql_type(kind: Any) -> str:
-    return "TIMESTAMP" if kind.equals(TIME) else spark_type(kind)
-
-
 def _properties(location: str) -> str:
     return f"TBLPROPERTIES ('{_FOLDER}'='{location}')"
 
@@ -193,7 +181,7 @@ def _rows(spark: SparkSession, location: str, table: str, dated: bool) -> DataFr
     from pyspark.sql.functions import expr
 
     # its schema is known: without, Spark runs a job to look into a file; a folder by date has a column of its own, of any type
-    rows = spark.read.schema(_columns(table)).parquet(location).select(*SCHEMAS[table].names)
+    rows = spark.read.schema(commented_ddl(SCHEMAS[table])).parquet(location).select(*SCHEMAS[table].names)
     if dated:
         time = f"coalesce({', '.join(DATED[table])})"
         # whatever the session's time zone is

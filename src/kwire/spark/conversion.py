@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 import kwire
 from kwire.capture.tls.session_keys import tls_options
+from kwire.codec.arrow_types import spark_type
 from kwire.errors import InputError, KwireError
 from kwire.files.file_systems import store_options
 from kwire.spark.dated_parts import DatedParts, undivided
@@ -33,7 +34,7 @@ from kwire.spark.shared_places import check_shared_with
 from kwire.spark.shipping import ship_for_job
 from kwire.spark.source.file_rows import FileRows
 from kwire.spark.source.options import SourceOptions, source_options
-from kwire.spark.source.schema import chosen_schema, ddl_type, row_schema
+from kwire.spark.source.schema import chosen_schema, row_schema
 from kwire.spark.source.series_rows import SeriesRows
 from kwire.spark.store_folder import output_folder
 from kwire.spark.task_running import run_each, slots_of
@@ -152,7 +153,7 @@ def _session(
 
 
 def _manifest(report: Conversion, task: _Task, inputs: Sequence[str], options: Mapping[str, str]) -> dict[str, Any]:
-    columns = [{"name": each.name, "type": ddl_type(each.type)} for each in task.schema]
+    columns = [{"name": each.name, "type": spark_type(each.type)} for each in task.schema]
     made = {"version": kwire.__version__, "backend": kwire.backend, "inputs": list(inputs), "options": dict(options)}
     return made | {"partition_by": task.by, "columns": columns} | asdict(report)
 

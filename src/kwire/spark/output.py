@@ -32,7 +32,7 @@ from kwire.errors import InputError
 from kwire.files.file_systems import reason_of
 from kwire.files.private_files import first_link, is_link, make_private, new_file
 from kwire.json_encoding import encode_json
-from kwire.spark.parts import ROWS, RUN, STAGING, STATE, home_of, is_row_name, output_place
+from kwire.spark.parts import ROWS, RUN, STAGING, STATE, home_of, is_row_name, output_place, writing_to
 
 __all__ = ["HISTORY", "MANIFEST", "PAGE", "REPORTS", "SUCCESS", "OutputFolder", "manifest_text"]
 
@@ -107,7 +107,7 @@ class OutputFolder:
 
         A folder with only the staging of a killed run counts as missing. An overwritten analysis stays until `publish`.
         """
-        with self._told():
+        with writing_to(self._shown):
             kind = self._kind()
             self._check_free(kind)
             if kind and append:
@@ -121,13 +121,6 @@ class OutputFolder:
             self._filesystem.create_dir(f"{self._path}/{STAGING}", recursive=True)
             self._write(RUN, encode_json(self._who()))
         return manifest
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise InputError(f"{self._shown} cannot be written: {reason_of(error)}.") from error
 
     @staticmethod
     def _who() -> dict[str, Any]:
@@ -226,7 +219,7 @@ class OutputFolder:
         """Replace the folder's contents by the staged ones and the parts `kept`; `complete` marks it complete."""
         self._check_written([part for part in expected if self._kind(f"{STAGING}/{part}") != "file"])
         written = self._with_parts(manifest, [*expected, *kept])
-        with self._told():
+        with writing_to(self._shown):
             # Whole or not there: what it says can be done from here on, by this run or the next.
             self._write(f"{_PUBLISH}-", manifest_text(written))
             self._filesystem.move(f"{self._path}/{_PUBLISH}-", f"{self._path}/{_PUBLISH}")
@@ -235,7 +228,7 @@ class OutputFolder:
                 self._remove(HISTORY)
 
     def add_digest(self, digest: Digest, parts: Sequence[str]) -> None:
-        with self._told():
+        with writing_to(self._shown):
             write_digest(self._filesystem, self._path, digest, self._with_parts({}, parts)["parts"])
 
     def _check_written(self, missing: Sequence[str]) -> None:
@@ -293,7 +286,7 @@ class OutputFolder:
             self._remove(*REPORTS)
 
     def complete(self) -> None:
-        with self._told():
+        with writing_to(self._shown):
             self._write(SUCCESS, "")
             self._remove(STAGING)
 

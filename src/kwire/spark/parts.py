@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ROWS", "ROW_GROUP", "RUN", "STAGING", "STATE", "Part", "PartWriter", "bytes_read", "check_running", "copy_part", "home_of",
     "is_row_name", "make_folder", "opened_part", "output_place", "part_batches", "progress_file", "read_progress", "write_blob",
-    "written_place",
+    "writing_to", "written_place",
 ]  # fmt: skip
 
 STAGING: Final = "_staging"
@@ -144,6 +144,15 @@ def _encodings(schema: pa.Schema) -> dict[str, Any]:
     }
 
 
+@contextmanager
+def writing_to(location: str) -> Iterator[None]:
+    """Convert errors of a file system into one that names the output folder."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{location} cannot be written: {reason_of(error)}.") from error
+
+
 class _Landing:
     """Temporary and final place of a part's file.
 
@@ -205,7 +214,7 @@ class PartWriter:
     def __enter__(self) -> PartWriter:
         import pyarrow.parquet as pq
 
-        with self._told():
+        with writing_to(self._location):
             self._landing.prepare()
             more, filesystem = _encodings(self._schema), self._landing.filesystem
             self._writer = pq.ParquetWriter(self._landing.path, self._schema, filesystem=filesystem, compression="zstd", **more)
@@ -225,7 +234,7 @@ class PartWriter:
             rows = pa.Table.from_batches(self._waiting, schema=self._schema)
             if self._rows < _SMALL_BATCH * len(self._waiting):
                 rows = rows.combine_chunks()
-            with self._told():
+            with writing_to(self._location):
                 self._writer.write_table(rows, row_group_size=ROW_GROUP)
             self._waiting, self._rows = [], 0
 
@@ -234,7 +243,7 @@ class PartWriter:
             self.discard()
             return
         self.flush()
-        with self._told():
+        with writing_to(self._location):
             self._writer.close()
             self._landing.land()
 
@@ -243,13 +252,6 @@ class PartWriter:
         with suppress(OSError):
             self._writer.close()
         self._landing.remove()
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise InputError(f"{self._location} cannot be written: {reason_of(error)}.") from error
 
 
 def copy_part(source: str, part: str, location: str, table: str, name: str) -> None:
@@ -268,9 +270,7 @@ def copy_part(source: str, part: str, location: str, table: str, name: str) -> N
 def write_blob(location: str, folder: str, name: str, *pieces: bytes) -> None:
     """Write a file of the state into the staging of an output folder, readable only by its owner: it may hold derived TLS keys."""
     landing = _Landing(location, folder, name, private=True)
-    try:
+    with writing_to(location):
         landing.prepare()
         write_private(landing.filesystem, landing.path, *pieces)
         landing.land()
-    except OSError as error:
-        raise InputError(f"{location} cannot be written: {reason_of(error)}.") from error

@@ -21,7 +21,7 @@ from kwire.errors import InputError
 from kwire.files.file_systems import has_rename
 from kwire.json_encoding import encode_json
 from kwire.spark.output import HISTORY, MANIFEST, REPORTS, SUCCESS, OutputFolder, manifest_text
-from kwire.spark.parts import ROWS, RUN, STAGING, home_of, is_row_name, make_folder, output_place
+from kwire.spark.parts import ROWS, RUN, STAGING, home_of, is_row_name, make_folder, output_place, writing_to
 
 __all__ = ["StoreFolder", "output_folder"]
 
@@ -42,7 +42,7 @@ class StoreFolder(OutputFolder):
         self._is_published = False
 
     def begin(self, *, overwrite: bool = False, append: bool = False) -> dict[str, Any] | None:
-        with self._told():
+        with writing_to(self._shown):
             self._check_free(self._kind())
             held = self._names()
             run = (self._read(RUN) or {}) if STAGING in held else None
@@ -97,7 +97,7 @@ class StoreFolder(OutputFolder):
         return isinstance(run, dict) and run.get("token") == self._token
 
     def publish(self, manifest: Mapping[str, Any], expected: Sequence[str], kept: Sequence[str] = ()) -> None:
-        with self._told():
+        with writing_to(self._shown):
             if not self._is_ours():
                 raise InputError(f"Another run has begun to write to {self._shown}, so this one is not published; choose another --out.")
             written = self._written()

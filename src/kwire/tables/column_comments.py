@@ -11,11 +11,12 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from kwire.codec.arrow_types import spark_type
 from kwire.json_encoding import encode_json
 from kwire.protocol.row_columns import REQUEST_COLUMNS
 from kwire.tables.columns import CONNECTION_COLUMNS
 
-__all__ = ["COMMENT", "COMMENTS", "DECLARED", "OF_TABLES", "comment_of", "with_comments"]
+__all__ = ["COMMENT", "COMMENTS", "DECLARED", "OF_TABLES", "comment_of", "commented_ddl", "with_comments"]
 
 COMMENT: Final = b"comment"
 """Key of field metadata for the comment of a column, as in Spark."""
@@ -179,6 +180,16 @@ OF_TABLES: Final[dict[tuple[str, str], str]] = {
 def comment_of(table: str, column: str) -> str:
     declared = DECLARED.get(table, {})
     return declared[column] if column in declared else OF_TABLES.get((table, column)) or COMMENTS[column]
+
+
+def commented_ddl(schema: pa.Schema) -> str:
+    """Return a schema as Spark's DDL, with the comments in its metadata."""
+    return ", ".join(f"`{field.name}` {spark_type(field.type)}{_ddl_comment(field)}" for field in schema)
+
+
+def _ddl_comment(field: pa.Field[Any]) -> str:
+    comment = (field.metadata or {}).get(COMMENT, b"").decode().replace("\\", "\\\\").replace("'", "\\'")
+    return f" COMMENT '{comment}'" if comment else ""
 
 
 def with_comments(table: str, schema: pa.Schema) -> pa.Schema:

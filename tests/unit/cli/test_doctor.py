@@ -13,6 +13,12 @@ import kwire
 from kwire.cli.entry import commands
 
 
+@pytest.fixture(autouse=True)
+def spark_that_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark as it is on a whole machine; tests/integration/test_plain_interpreter.py starts it."""
+    monkeypatch.setattr("kwire.cli.doctor._tried", lambda: (True, ""))
+
+
 def doctor(monkeypatch: pytest.MonkeyPatch, *without: str) -> tuple[dict[str, dict[str, object]], int]:
     for name in without:
         monkeypatch.setitem(sys.modules, name, None)
@@ -59,3 +65,12 @@ def test_what_is_slower_without_a_package_is_no_fault(monkeypatch: pytest.Monkey
     found, _ = doctor(monkeypatch, "msgspec")
     assert found["JSON request logs"]["ok"]
     assert "pip install 'kwire[logs]'" in str(found["JSON request logs"]["found"])
+
+
+@pytest.mark.parametrize("starts", [False, True])
+def test_a_spark_that_does_not_run_is_broken(monkeypatch: pytest.MonkeyPatch, starts: bool) -> None:
+    monkeypatch.setattr("kwire.cli.doctor._tried", lambda: (starts, "no worker came"))
+    found, status = doctor(monkeypatch)
+    assert found["analyze on Spark"]["ok"] is starts
+    assert found["map_frames"] == {"ok": False, "promised": True, "found": "no worker came"}
+    assert status == 1

@@ -12,13 +12,13 @@ from kwire.codec.arrow_types import spark_type
 from kwire.errors import InputError
 from kwire.spark.source.message_rows import frame_rows
 from kwire.spark.source.options import SourceOptions
-from kwire.tables.column_comments import COMMENT
-from kwire.tables.schemas import MESSAGE_EVIDENCE, SCHEMAS, TIME
+from kwire.tables.column_comments import commented_ddl
+from kwire.tables.schemas import MESSAGE_EVIDENCE, SCHEMAS
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-__all__ = ["chosen_schema", "ddl_type", "in_schema", "output_columns", "row_schema", "schema_ddl"]
+__all__ = ["chosen_schema", "in_schema", "output_columns", "row_schema", "schema_ddl"]
 
 
 def row_schema(options: SourceOptions) -> pa.Schema:
@@ -36,7 +36,7 @@ def row_schema(options: SourceOptions) -> pa.Schema:
 
 def schema_ddl(options: SourceOptions) -> str:
     """Return the columns of a query without a user's schema, as Spark's DDL."""
-    return ", ".join(f"`{field.name}` {ddl_type(field.type)}{_ddl_comment(field)}" for field in chosen_schema(options))
+    return commented_ddl(chosen_schema(options))
 
 
 def chosen_schema(options: SourceOptions) -> pa.Schema:
@@ -64,7 +64,9 @@ def output_columns(options: SourceOptions, given: StructType) -> pa.Schema:
     for field in wanted:
         known = whole.field(field.name).type
         if not field.type.equals(known):
-            raise InputError(f"The kwire data source gives the column {field.name} as {ddl_type(known)}, but the schema has another type.")
+            raise InputError(
+                f"The kwire data source gives the column {field.name} as {spark_type(known)}, but the schema has another type."
+            )
         if not field.nullable:
             raise InputError(f"The column {field.name} of the kwire data source may be null, but the schema has NOT NULL.")
     return wanted
@@ -76,12 +78,3 @@ def _check_names(names: Sequence[str], whole: pa.Schema) -> None:
             raise InputError(f"The kwire data source has no column {name!r} here; its columns are {', '.join(whole.names)}.")
     if twice := [name for name in names if names.count(name) > 1]:
         raise InputError(f"The schema for the kwire data source has the column {twice[0]} twice.")
-
-
-def _ddl_comment(field: pa.Field[Any]) -> str:
-    comment = (field.metadata or {}).get(COMMENT, b"").decode().replace("\\", "\\\\").replace("'", "\\'")
-    return f" COMMENT '{comment}'" if comment else ""
-
-
-def ddl_type(kind: pa.DataType) -> str:
-    return "TIMESTAMP" if kind.equals(TIME) else spark_type(kind)
