@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from pcap_files import pieces_of
 from threaded_proxy import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -139,12 +140,18 @@ def test_the_tutorials(machine: dict[str, str], tmp_path: Path) -> None:
 
 def test_the_gate_of_a_pipeline(machine: dict[str, str], tmp_path: Path) -> None:
     install = INSTALL
-    (gate,) = blocks("docs/how-to/pipelines.md")
+    gate, merge = blocks("docs/how-to/pipelines.md")
     (tmp_path / "kafka.pcap").write_bytes(gzip.decompress(SAMPLE.read_bytes()))
     run(install, tmp_path, machine)
     done = subprocess.run(["bash", "-c", gate], cwd=tmp_path, env=machine, capture_output=True, text=True, check=False)
     assert done.returncode == 5
     assert (tmp_path / "report" / "report.junit.xml").exists()
+    for day in ("monday", "tuesday"):
+        (tmp_path / "captures" / day).mkdir(parents=True)
+        (tmp_path / "captures" / day / f"{day}.pcap").write_bytes(pieces_of(gzip.decompress(SAMPLE.read_bytes()), 2)[day == "tuesday"])
+    done = subprocess.run(["bash", "-c", merge], cwd=tmp_path, env=machine, capture_output=True, text=True, check=False)
+    assert done.returncode == 5
+    assert (tmp_path / "week" / "_SUCCESS").exists()
 
 
 def test_queries_of_the_tables(machine: dict[str, str], tmp_path: Path) -> None:
