@@ -307,6 +307,23 @@ def test_the_analysis_that_outlived_it_is_gone_on_with(store: Store, spark: Spar
     assert "_SUCCESS" in store.keys("reports", "monday/")
 
 
+def test_analyses_of_a_store_and_a_disk_are_merged(store: Store, tmp_path: Path) -> None:
+    store.put("merged")
+    options = ("--endpoint", store.endpoint, "--no-report")
+    ours, theirs, both = "s3://merged/one", str(tmp_path / "two"), "s3://merged/both"
+    for capture, out in ((DATA / "ipv6.pcap.gz", ours), (DATA / "sasl.pcap.gz", theirs)):
+        done = kwire("analyze", str(capture), "--out", out, "--engine", "local", *options)
+        assert done.exit_code == 0, done.output
+    done = kwire("merge", ours, theirs, "--out", both, *options)
+    assert done.exit_code == 0, done.output
+    assert "_SUCCESS" in store.keys("merged", "both/")
+    expected = analysis.run([str(DATA / "ipv6.pcap.gz"), str(DATA / "sasl.pcap.gz")])
+    for table in ("requests", "connections", "clients", "api_usage"):
+        assert len(store.rows("merged", "both", table)) == len(expected[table]), table
+    done = kwire("merge", both, theirs, "--out", str(tmp_path / "again"), *options)
+    assert "would count twice" in done.stderr
+
+
 def test_a_run_that_fails_removes_what_it_wrote(store: Store, spark: SparkSession) -> None:
     """Nothing of a first run stays; the bucket does."""
     store.put("broken", **{"x.pcap": b"no capture at all"})
