@@ -25,13 +25,14 @@ from kwire.codec.header_scan import header_batch
 from kwire.codec.json_columns import JsonColumns
 from kwire.codec.json_text import json_text
 from kwire.protocol.telemetry.otlp import encode_metrics, parse_metrics
-from kwire.spark.body_types import body_type
+from kwire.spark.body_types import NO_BODY, body_type
 from kwire.spark.frame_rows import FrameRows
 from kwire.spark.frame_structs import RequestStruct, ResponseStruct
 from kwire.spark.metric_arrays import MetricArrays
 from kwire.spark.offset_structs import OffsetStructs
 from kwire.spark.reading_options import ReadingOptions
 from kwire.spark.record_arrays import RecordArrays
+from kwire.spark.request_frames import RequestFrames
 
 ROWS, BODIES, FRAME_BYTES = 10_000, 100, 130
 COLUMNS = ("api_key", "api_version", "correlation_id", "client_id", "error")
@@ -79,11 +80,47 @@ def test_json_of_bodies(race, message, key, version, who):
     race(f"JSON of {message}-v{version}", who, run[who], BODIES, sum(map(len, bodies)))
 
 
+@pytest.mark.parametrize("who", ["body='none'", "framed=True", "JSON"])
+def test_headers_of_requests(race, who):
+    frames = pa.array(_heartbeats())
+    framed = pa.array([len(frame).to_bytes(4, "big") + frame for frame in frames.to_pylist()])
+    run = {
+        "body='none'": lambda: RequestStruct(NO_BODY)(frames),
+        "framed=True": lambda: RequestStruct(NO_BODY, framed=True)(framed),
+        "JSON": lambda: RequestStruct()(frames),
+    }
+    assert run["body='none'"]().equals(run["framed=True"]())
+    race("headers of Heartbeat v0", who, run[who], ROWS, sum(map(len, frames.to_pylist())))
+
+
+@pytest.mark.parametrize("who", ["to_kafka_request", "to_kafka_request, JSON", "struct, a loop by hand"])
+def test_frames_of_requests(race, who):
+    head, tail = struct.Struct(">hhih"), struct.Struct(">i")
+    frames = _heartbeats()
+    typed = RequestStruct(body_type("HeartbeatRequest", 0, None))(pa.array(frames))
+    texts = RequestStruct()(pa.array(frames))
+
+    def by_hand() -> Any:
+        found = []
+        for row in typed.to_pylist():
+            client_id, body = row["client_id"].encode(), row["body"]
+            first = head.pack(row["api_key"], row["api_version"], row["correlation_id"], len(client_id)) + client_id
+            found.append(first + _text(body["group_id"].encode()) + tail.pack(body["generation_id"]) + _text(body["member_id"].encode()))
+        return pa.array(found)
+
+    run = {
+        "to_kafka_request": lambda: RequestFrames()(typed),
+        "to_kafka_request, JSON": lambda: RequestFrames()(texts),
+        "struct, a loop by hand": by_hand,
+    }
+    assert run[who]().to_pylist() == frames
+    race("frames of Heartbeat v0", who, run[who], ROWS, sum(map(len, frames)))
+
+
 @pytest.mark.parametrize("who", ["from_kafka_request", "from_kafka_request, JSON", "map_frames", "all versions", "struct, a loop by hand"])
 def test_requests(race, who):
     head, tail = struct.Struct(">hhih"), struct.Struct(">i")
-    member = _text(b"consumer-billing-1-79f4d093")
-    frames = pa.array([head.pack(12, 0, row, 7) + b"billing" + _text(b"billing") + tail.pack(row) + member for row in range(ROWS)])
+    frames = pa.array(_heartbeats())
     kind = body_type("HeartbeatRequest", 0, None)
     batch = pa.RecordBatch.from_arrays([frames], names=["frame"])
 
@@ -143,6 +180,11 @@ def test_responses(race, who):
     typed = [row["body"]["error_code"] for row in run["from_kafka_response"]().to_pylist()]
     assert typed == by_hand().column("error").to_pylist() == [row["error_code"] for row in run["map_frames"]()[0].to_pylist()]
     race("responses of Heartbeat v4", who, run[who], ROWS, ROWS * 12)
+
+
+def _heartbeats() -> list[bytes]:
+    head, member = struct.Struct(">hhih"), _text(b"consumer-billing-1-79f4d093")
+    return [head.pack(12, 0, row, 7) + b"billing" + _text(b"billing") + struct.pack(">i", row) + member for row in range(ROWS)]
 
 
 def _text(value: bytes) -> bytes:
