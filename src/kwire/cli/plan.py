@@ -90,9 +90,9 @@ def _costs(planned: Plan, cores: int) -> dict[str, Any]:
 @with_tls_options
 @with_store_options
 def plan(captures: tuple[str, ...], cores: int | None, series_rule: str, as_json: bool) -> None:
-    """Plan `kwire analyze CAPTURE...` and estimate its cost from the sizes of the files; nothing is analysed or written.
+    """Plan `kwire analyze CAPTURE...` and estimate its cost from the sizes of the files; nothing is analyzed or written.
 
-    Two figures are the estimates for about a thousand client addresses and for 50,000. Analyse one of the files to learn what your own
+    Two figures are the estimates for about a thousand client addresses and for 50,000. Analyze one of the files to learn what your own
     traffic costs.
 
     \b
