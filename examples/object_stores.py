@@ -1,4 +1,4 @@
-"""Captures of a bucket: read in one process, and analysed by Spark into another bucket.
+"""Captures of a bucket: read in one process, and analyzed by Spark into another bucket.
 
 Run it as: python examples/object_stores.py s3://captures/monday s3://reports/from-python [http://localhost:9000]
 """

@@ -151,7 +151,7 @@ def analysis_tables() -> ModuleType:
 
 
 @pytest.fixture
-def analysed(tmp_path: Path, analysis_tables: ModuleType) -> Path:
+def analyzed(tmp_path: Path, analysis_tables: ModuleType) -> Path:
     """A folder with the tables of `analysis_tables.FLEET`, for one test to write to."""
     folder: Path = analysis_tables.write_tables(tmp_path / "out", analysis_tables.tables_of(analysis_tables.FLEET))
     return folder

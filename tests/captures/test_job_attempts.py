@@ -39,7 +39,7 @@ def packed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> b
     return bool(request.param)
 
 
-def analysed(out: Path, attempts: Attempts, job_in_process: Callable[..., None]) -> Path:
+def analyzed(out: Path, attempts: Attempts, job_in_process: Callable[..., None]) -> Path:
     job_in_process(attempts)
     run_job(JobRequest(inputs=INPUTS, out=str(out)))
     return out
@@ -75,7 +75,7 @@ def test_a_task_whose_process_was_killed(tmp_path: Path, job_in_process: Callabl
         assert list(Path(task.out).glob("_staging/requests/.*"))  # half a file
         return run_task(task)
 
-    assert_whole(analysed(tmp_path / "out", attempts, job_in_process))
+    assert_whole(analyzed(tmp_path / "out", attempts, job_in_process))
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -96,7 +96,7 @@ def test_two_attempts_at_once(first: bool, tmp_path: Path, monkeypatch: pytest.M
         outer = run_task(task)
         return outer if first else inner[0]
 
-    assert_whole(analysed(tmp_path / "out", attempts, job_in_process))
+    assert_whole(analyzed(tmp_path / "out", attempts, job_in_process))
 
 
 def test_an_attempt_of_another_run_that_is_still_at_it(tmp_path: Path, job_in_process: Callable[..., None]) -> None:
@@ -107,7 +107,7 @@ def test_an_attempt_of_another_run_that_is_still_at_it(tmp_path: Path, job_in_pr
         run_task(replace(task, redaction=Redaction(key=b"k" * 32)))
         return result
 
-    assert_whole(analysed(tmp_path / "out", attempts, job_in_process))
+    assert_whole(analyzed(tmp_path / "out", attempts, job_in_process))
 
 
 def test_an_attempt_that_ends_while_the_driver_finishes(
@@ -128,7 +128,7 @@ def test_an_attempt_that_ends_while_the_driver_finishes(
         return found
 
     monkeypatch.setattr(late_columns, "fill_columns", fill)
-    out = analysed(tmp_path / "out", attempts, job_in_process)
+    out = analyzed(tmp_path / "out", attempts, job_in_process)
     assert_whole(out)
     assert any(row["node_id"] is not None for row in ds.dataset(out / "connections").to_table().to_pylist())
     with pytest.raises(InputError, match="use an --out that all machines share"):

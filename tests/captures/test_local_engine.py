@@ -150,7 +150,7 @@ def test_nothing_is_imported_from_the_working_folder(tmp_path: Path) -> None:
     hostile = "open('ran', 'w').close()\nraise SystemExit(9)\n"
     for name in ("random.py", "pyarrow.py", "tempfile.py", "kwire.py"):
         (tmp_path / name).write_text(hostile)
-    program = tmp_path / "programs" / "analyse.py"
+    program = tmp_path / "programs" / "analyze.py"
     program.parent.mkdir()
     program.write_text(
         "from kwire.spark.local_processes import LocalProcesses\n"

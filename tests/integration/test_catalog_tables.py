@@ -33,7 +33,7 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return paths
 
 
-def analysed(files: list[Path], out: Path, **more: Any) -> str:
+def analyzed(files: list[Path], out: Path, **more: Any) -> str:
     run_job(JobRequest(inputs=tuple(map(str, files)), out=str(out), engine="local", **more))
     return str(out)
 
@@ -62,18 +62,18 @@ def assert_left_alone(spark: SparkSession, out: str, namespace: str) -> None:
 @pytest.mark.parametrize("partition_by", [None, "date"])
 def test_tables_follow_the_folder_and_no_other(spark: SparkSession, pieces: list[Path], partition_by: str | None, tmp_path: Path) -> None:
     namespace = f"kafka_{partition_by}"
-    out = analysed(pieces[:1], tmp_path / "out")
+    out = analyzed(pieces[:1], tmp_path / "out")
     try:
         if partition_by is None:  # what somebody else has there is looked at before anything is written, whichever way
             assert_left_alone(spark, out, namespace)
         assert register_tables(spark, out, namespace, partition_by) == [f"{namespace}.{table}" for table in SCHEMAS]
         if partition_by is None:
-            other = analysed(pieces[:1], tmp_path / "other")
+            other = analyzed(pieces[:1], tmp_path / "other")
             with pytest.raises(InputError, match=r"is of file:///.*/out; choose another --catalog"):
                 register_tables(spark, other, namespace)
         before = written(out)
         assert counts(spark, namespace) == before
-        analysed(pieces, tmp_path / "out", append=True)
+        analyzed(pieces, tmp_path / "out", append=True)
         register_tables(spark, out, namespace, partition_by)
         assert counts(spark, namespace) == written(out) != before
         columns = {field.name: field for field in spark.table(f"{namespace}.requests").schema}
@@ -97,10 +97,10 @@ def test_tables_of_a_folder_by_date(
     tables = (*BEGINS, "client_hourly", "captures")
     monkeypatch.setattr("kwire.spark.catalog_tables.SCHEMAS", {table: SCHEMAS[table] for table in tables})
     namespace = f"dated_{partition_by}"
-    out = analysed(pieces[:1], tmp_path / "out", partition_by="date")
+    out = analyzed(pieces[:1], tmp_path / "out", partition_by="date")
     try:
         register_tables(spark, out, namespace, partition_by)
-        analysed(pieces, tmp_path / "out", append=True, partition_by="date")
+        analyzed(pieces, tmp_path / "out", append=True, partition_by="date")
         register_tables(spark, out, namespace, partition_by)
         assert counts(spark, namespace, tables) == written(out, tables)
         rows = spark.sql(f"SELECT DISTINCT date, CAST(request_time AS DATE) day FROM {namespace}.requests").collect()
@@ -113,7 +113,7 @@ def test_tables_of_a_folder_by_date(
 
 
 def test_spark_writes_and_reads_folders_by_date(spark: SparkSession, pieces: list[Path], tmp_path: Path) -> None:
-    local = analysed(pieces, tmp_path / "local", partition_by="date")
+    local = analyzed(pieces, tmp_path / "local", partition_by="date")
     run_job(JobRequest(inputs=tuple(map(str, pieces)), out=str(tmp_path / "spark"), engine="spark", partition_by="date"))
     names = SCHEMAS["requests"].names
     mine, theirs = (spark.read.parquet(f"{folder}/requests") for folder in (local, tmp_path / "spark"))

@@ -48,7 +48,7 @@ def rows_of(folder: Path, table: str) -> Counter[str]:
 
 
 def rows_of_one_task(inputs: str, out: Path) -> dict[str, Counter[str]]:
-    analysed(inputs, out, "local")
+    analyzed(inputs, out, "local")
     return {table: rows_of(out, table) for table in TABLES}
 
 
@@ -57,7 +57,7 @@ def counted(rows: pa.Table) -> Counter[str]:
     return Counter(repr(row) for row in rows.drop_columns("series").to_pylist())
 
 
-def analysed(inputs: str, out: Path, engine: str, *more: str) -> None:
+def analyzed(inputs: str, out: Path, engine: str, *more: str) -> None:
     done = CliRunner().invoke(commands, ["analyze", inputs, "--out", str(out), "--engine", engine, "--tls-keys", str(KEY_LOG), *more])
     assert done.exit_code in (0, 3, 4), done.output
 
@@ -67,11 +67,11 @@ def test_both_engines_write_the_same_rows_with_keys(spark: SparkSession, tmp_pat
     inputs = series_of(tmp_path, 3)
     expected = rows_of_one_task(inputs, tmp_path / "one")
     assert sum(expected["requests"].values()) == 3 * ROWS_OF_COPY
-    analysed(inputs, tmp_path / "spark", "spark")
+    analyzed(inputs, tmp_path / "spark", "spark")
     monkeypatch.setattr(planning, "SHARE_BYTES", 1 << 14)
     monkeypatch.setattr(LocalProcesses, "for_bytes", lambda _size: LocalProcesses(spark.sparkContext.defaultParallelism))
     for engine in ("spark", "local"):
-        analysed(inputs, tmp_path / f"{engine}-divided", engine)
+        analyzed(inputs, tmp_path / f"{engine}-divided", engine)
         assert len(list((tmp_path / f"{engine}-divided" / "requests").iterdir())) > 1
     for out in ("spark", "spark-divided", "local-divided"):
         for table in TABLES:
@@ -83,8 +83,8 @@ def test_a_series_goes_on_with_its_shares_and_keys(spark: SparkSession, tmp_path
     inputs = series_of(tmp_path, 3)
     expected = rows_of_one_task(inputs, tmp_path / "one")
     monkeypatch.setattr(planning, "SHARE_BYTES", 1 << 14)
-    analysed(inputs.replace("*", "0000[12]"), tmp_path / "out", "spark", "--append")
-    analysed(inputs, tmp_path / "out", "spark", "--append")
+    analyzed(inputs.replace("*", "0000[12]"), tmp_path / "out", "spark", "--append")
+    analyzed(inputs, tmp_path / "out", "spark", "--append")
     for table in TABLES:
         assert rows_of(tmp_path / "out", table) == expected[table], table
 

@@ -45,44 +45,44 @@ def rows(out: Path, table: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def analysed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def analyzed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("job") / "out"
     report = run_job(JobRequest(inputs=(SEED, LATE, V6), out=str(out)))
     assert (report.read, report.skipped) == (3, [])
     return out
 
 
-def test_the_tables_are_those_of_one_process(analysed: Path) -> None:
+def test_the_tables_are_those_of_one_process(analyzed: Path) -> None:
     expected = analysis.run([SEED, LATE, V6])
     assert expected.keys() == SCHEMAS.keys()
     for table, found in expected.items():
-        assert counted_json(rows(analysed, table)) == counted_json(found.to_pylist()), table
-    assert len(rows(analysed, "requests")) > 100
+        assert counted_json(rows(analyzed, table)) == counted_json(found.to_pylist()), table
+    assert len(rows(analyzed, "requests")) > 100
 
 
-def test_small_series_share_a_part(analysed: Path) -> None:
+def test_small_series_share_a_part(analyzed: Path) -> None:
     """Three captures of some kilobytes are one task (kwire.spark.packing)."""
-    assert {path.name.split("-")[1] for path in (analysed / "requests").iterdir()} == {"00000"}
-    assert {row["series"] for row in rows(analysed, "requests")} == {SEED, LATE, V6}
+    assert {path.name.split("-")[1] for path in (analyzed / "requests").iterdir()} == {"00000"}
+    assert {row["series"] for row in rows(analyzed, "requests")} == {SEED, LATE, V6}
 
 
-def test_the_folder_says_what_it_was_made_from(analysed: Path) -> None:
-    assert (analysed / "_SUCCESS").exists()
-    assert not (analysed / "_staging").exists()
-    manifest = json.loads((analysed / "_manifest.json").read_text())
+def test_the_folder_says_what_it_was_made_from(analyzed: Path) -> None:
+    assert (analyzed / "_SUCCESS").exists()
+    assert not (analyzed / "_staging").exists()
+    manifest = json.loads((analyzed / "_manifest.json").read_text())
     assert manifest["inputs"] == [SEED, LATE, V6]
     assert {capture["capture"] for capture in manifest["captures"]} == {SEED, LATE, V6}
-    assert manifest["parts"]["requests"] == sorted(path.name for path in (analysed / "requests").iterdir())
+    assert manifest["parts"]["requests"] == sorted(path.name for path in (analyzed / "requests").iterdir())
 
 
 @pytest.mark.matrix
-def test_spark_reads_every_table_with_the_types_that_were_meant(spark: SparkSession, analysed: Path) -> None:
+def test_spark_reads_every_table_with_the_types_that_were_meant(spark: SparkSession, analyzed: Path) -> None:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     for table, schema in SCHEMAS.items():
-        frame = spark.read.parquet(str(analysed / table))
+        frame = spark.read.parquet(str(analyzed / table))
         assert to_arrow_schema(frame.schema, timezone="UTC").remove_metadata() == schema, table
-    assert spark.read.parquet(str(analysed / "requests")).count() == len(rows(analysed, "requests"))
+    assert spark.read.parquet(str(analyzed / "requests")).count() == len(rows(analyzed, "requests"))
 
 
 @pytest.mark.matrix

@@ -59,7 +59,7 @@ def run(
     series_rule: str = "name",
     log_zone: str | None = None,
 ) -> dict[str, pa.Table]:
-    """Analyse captures.
+    """Analyze captures.
 
     Args:
         paths: files, folders, globs, URIs.

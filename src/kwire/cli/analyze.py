@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["analyze"]
 
 
-@cloup.command(short_help="Analyse captures: who talks to the cluster, and who breaks when it is upgraded.", show_constraints=False)
+@cloup.command(short_help="Analyze captures: who talks to the cluster, and who breaks when it is upgraded.", show_constraints=False)
 @cloup.argument("captures", metavar="CAPTURE...", nargs=-1, required=True)
 @cloup.option_group(
     "Input",
@@ -106,7 +106,7 @@ def analyze(
     key_file: str | None, keep_prefix: int | None, overwrite: bool, append: bool, forms: tuple[str, ...], no_report: bool,
     open_it: bool, wide: bool, as_json: bool, fail_on: str | None, catalog: str | None, partition_by: Literal["date"] | None,
 ) -> int:  # fmt: skip
-    """Analyse CAPTURES and request logs (files, folders, globs, URIs, or - for standard input) into tables and a report in DIR.
+    """Analyze CAPTURES and request logs (files, folders, globs, URIs, or - for standard input) into tables and a report in DIR.
 
     DIR/TABLE/*.parquet are the tables, DIR/report.html is the report. Rotated files are read as one file group. DIR is complete when
     DIR/_SUCCESS is there.

@@ -69,7 +69,7 @@ class _Name(click.ParamType[str]):
         return str(value)
 
 
-@cloup.command(short_help="Capture packets of brokers, here or over ssh, and analyse them.", show_constraints=False)
+@cloup.command(short_help="Capture packets of brokers, here or over ssh, and analyze them.", show_constraints=False)
 @cloup.option_group(
     "Capture",
     cloup.option(
@@ -118,7 +118,7 @@ def capture(
     duration: int | None, limit: int, out: str, no_analyze: bool, dry_run: bool, open_it: bool, targets: tuple[str, ...],
     owners: str | None, fail_on: str | None,
 ) -> int:  # fmt: skip
-    """Capture the packets of brokers with tcpdump or dumpcap until Ctrl-C or --duration, and then analyse them into DIR/report.
+    """Capture the packets of brokers with tcpdump or dumpcap until Ctrl-C or --duration, and then analyze them into DIR/report.
 
     Without --host the capture is of this machine and needs root or CAP_NET_RAW. With --host, ssh streams the packets from each host to
     this machine: nothing is written or installed there, and ssh must connect without a password. The captures in DIR/captures stay; they
@@ -168,7 +168,7 @@ def capture(
         Options(target_releases=targets, owners=read_owners(owners) if owners else NO_OWNERS).check()  # not only after a day
     is_whole = _run(points, folder, duration, limit)
     if no_analyze:
-        click.echo(f"Captures: {folder}; analyse them: {shlex.join(then)}")
+        click.echo(f"Captures: {folder}; analyze them: {shlex.join(then)}")
         status = 0
     else:
         status = context.invoke(

@@ -25,7 +25,7 @@ OWNERS: Final = "three-brokers-owners.csv"
 @cloup.option("--out", default="kwire-demo", show_default=True, metavar="DIR", help="Folder for the capture, the tables and the report.")
 @cloup.option("--open/--no-open", "open_it", default=True, show_default=True, help="Open the report in a browser.")
 def demo(out: str, open_it: bool) -> None:
-    """Analyse the sample capture that comes with kwire and open the report. Needs no Java and no PySpark, and takes a few seconds.
+    """Analyze the sample capture that comes with kwire and open the report. Needs no Java and no PySpark, and takes a few seconds.
 
     DIR then holds the capture, the file of owners, and the analysis in DIR/report. A second run replaces them.
 

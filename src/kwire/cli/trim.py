@@ -138,7 +138,7 @@ def trim(
     if "://" in out:
         raise InputError("trimmed captures are written to disks only, and OUT is a URI; copy them there afterwards")
     if is_overlap(series_rule):
-        raise InputError("overlapping captures are trimmed one by one; give --group-files overlap when the trimmed captures are analysed")
+        raise InputError("overlapping captures are trimmed one by one; give --group-files overlap when the trimmed captures are analyzed")
     if current_tls_options().key_logs and not decrypt:
         raise click.UsageError("--tls-keys goes with --decrypt: without it, TLS stays encrypted in OUT.")
     redaction = redaction_of(redact, key_file, keep_prefix)

@@ -28,15 +28,15 @@ def run(*arguments: str, data: bytes | None = None) -> Result:
 
 
 @pytest.fixture(scope="module")
-def analysed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
-    """The sample capture, analysed into every form."""
+def analyzed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """The sample capture, analyzed into every form."""
     out = tmp_path_factory.mktemp("analyze") / "out"
     forms = [word for form in report_options.FORMS for word in ("--format", form)]
     return out, run("analyze", SAMPLE, "--out", str(out), *forms)
 
 
-def test_the_answer_comes_first_and_the_report_last(analysed: tuple[Path, Result]) -> None:
-    out, result = analysed
+def test_the_answer_comes_first_and_the_report_last(analyzed: tuple[Path, Result]) -> None:
+    out, result = analyzed
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[0] == "✕ 12 of 27 applications break on Kafka 4.0 (brokers run 3.9)."
@@ -46,17 +46,17 @@ def test_the_answer_comes_first_and_the_report_last(analysed: tuple[Path, Result
     assert all((out / name).exists() for name in files)
 
 
-def test_the_engine_is_named_only_when_asked(analysed: tuple[Path, Result], tmp_path: Path) -> None:
-    assert analysed[1].stderr == ""
+def test_the_engine_is_named_only_when_asked(analyzed: tuple[Path, Result], tmp_path: Path) -> None:
+    assert analyzed[1].stderr == ""
     said = run("analyze", SEED, "--out", str(tmp_path / "out"), "--verbose")
     assert said.stderr == "kwire: 16.6 kB of captures: using the local engine; --engine spark uses Spark.\n"
     asked = run("analyze", SEED, "--out", str(tmp_path / "asked"), "--engine", "local", "-v")
     assert asked.stderr == ""  # who asks for it knows
 
 
-def test_sarif_has_a_result_for_each_client_that_breaks(analysed: tuple[Path, Result]) -> None:
+def test_sarif_has_a_result_for_each_client_that_breaks(analyzed: tuple[Path, Result]) -> None:
     """SARIF 2.1.0: version, runs, tool.driver.name and message.text are what it requires (OASIS, sections 3.13 to 3.27)."""
-    document = json.loads((analysed[0] / "report.sarif").read_text())
+    document = json.loads((analyzed[0] / "report.sarif").read_text())
     (only,) = document["runs"]
     rules = {rule["id"] for rule in only["tool"]["driver"]["rules"]}
     assert (document["version"], only["tool"]["driver"]["name"]) == ("2.1.0", "kwire")
@@ -66,8 +66,8 @@ def test_sarif_has_a_result_for_each_client_that_breaks(analysed: tuple[Path, Re
     assert "breaks on Kafka 4.0. Upgrade kafka-clients to 0.11.0.2 or later" in text
 
 
-def test_junit_has_a_case_for_each_application(analysed: tuple[Path, Result]) -> None:
-    suites = ElementTree.fromstring((analysed[0] / "report.junit.xml").read_text())
+def test_junit_has_a_case_for_each_application(analyzed: tuple[Path, Result]) -> None:
+    suites = ElementTree.fromstring((analyzed[0] / "report.junit.xml").read_text())
     cases = suites.findall("testsuite/testcase")
     assert (suites.get("tests"), suites.get("failures"), suites.get("errors")) == ("27", "12", "0")
     assert (len(cases), len(suites.findall("testsuite/testcase/failure"))) == (27, 12)
@@ -78,9 +78,9 @@ def test_junit_has_a_case_for_each_application(analysed: tuple[Path, Result]) ->
 
 
 @pytest.mark.parametrize(("fail_on", "status"), [(None, 0), ("breaks", CLIENTS_BREAK), ("unknown", CLIENTS_BREAK)])
-def test_a_pipeline_fails_on_what_it_names(analysed: tuple[Path, Result], fail_on: str | None, status: int) -> None:
+def test_a_pipeline_fails_on_what_it_names(analyzed: tuple[Path, Result], fail_on: str | None, status: int) -> None:
     options = [] if fail_on is None else ["--fail-on", fail_on]
-    assert run("report", str(analysed[0]), "--json", *options).exit_code == status
+    assert run("report", str(analyzed[0]), "--json", *options).exit_code == status
 
 
 def test_nothing_breaks_on_the_version_that_runs(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ def test_captures_over_ssh(machine: Path, tmp_path: Path) -> None:
     assert (
         result.stderr == "kwire: capturing on broker-1, me@broker-2 for 1 s into out/captures, at most 20.0 MB per host; Ctrl-C stops it.\n"
     )
-    assert result.stdout == "Captures: out/captures; analyse them: kwire analyze out/captures --out out/report --port 9092\n"
+    assert result.stdout == "Captures: out/captures; analyze them: kwire analyze out/captures --out out/report --port 9092\n"
     for host in ("broker-1", "me@broker-2"):
         assert Path(f"out/captures/{host}/kafka.pcap00").read_bytes() == (tmp_path / "seed.pcap").read_bytes()
     assert not Path("out/report").exists()

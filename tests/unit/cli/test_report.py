@@ -15,10 +15,10 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(commands, ["report", *arguments])
 
 
-def test_the_page_is_written_and_the_summary_printed(analysed: Path) -> None:
-    result = run(str(analysed))
+def test_the_page_is_written_and_the_summary_printed(analyzed: Path) -> None:
+    result = run(str(analyzed))
     assert result.exit_code == 0, result.stderr
-    assert (analysed / "report.html").read_text().startswith("<!doctype html>")
+    assert (analyzed / "report.html").read_text().startswith("<!doctype html>")
     assert result.stdout.startswith("✕ 3 of 8 applications break on Kafka 4.0, 1 more may (brokers run 3.9).")
     assert "Breaks: needs a fix before the brokers are upgraded" in result.stdout
     assert "Unknown: may break, the captures do not show enough" in result.stdout
@@ -26,11 +26,11 @@ def test_the_page_is_written_and_the_summary_printed(analysed: Path) -> None:
     assert result.stdout.rstrip().endswith("report.html")
 
 
-def test_the_summary_as_json_leaves_the_page_alone(analysed: Path) -> None:
-    result = run(str(analysed), "--json")
+def test_the_summary_as_json_leaves_the_page_alone(analyzed: Path) -> None:
+    result = run(str(analyzed), "--json")
     summary = json.loads(result.stdout)
     assert {line["release"] for line in summary["targets"]} >= {"4.3.1"}
-    assert not (analysed / "report.html").exists()
+    assert not (analyzed / "report.html").exists()
 
 
 def test_hostile_clients_do_not_reach_the_terminal_raw(tmp_path: Path, analysis_tables: ModuleType) -> None:

@@ -30,7 +30,7 @@ def numbers(out: Path, table: str) -> list[int]:
     return found
 
 
-def analyse(out: Path, *values: int, overwrite: bool = False) -> None:
+def analyze(out: Path, *values: int, overwrite: bool = False) -> None:
     folder = OutputFolder(str(out), TABLES)
     with folder.writing(overwrite=overwrite):
         parts = [write(out, table, "part-0.parquet", *values) for table in TABLES]
@@ -40,7 +40,7 @@ def analyse(out: Path, *values: int, overwrite: bool = False) -> None:
 
 def test_a_run_publishes_its_tables_and_says_what_it_wrote(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "out"
-    analyse(out, 1, 2)
+    analyze(out, 1, 2)
     assert sorted(path.name for path in out.iterdir()) == [SUCCESS, MANIFEST, "first", "second"]
     assert numbers(out, "first") == [1, 2]
     manifest = json.loads((out / MANIFEST).read_text())
@@ -128,7 +128,7 @@ def test_what_a_killed_run_left_is_in_nobodys_way(tmp_path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", code, str(out)], check=False).returncode == -9
     assert (out / STAGING / "half").exists()
     assert not (out / SUCCESS).exists()
-    analyse(out, 3)
+    analyze(out, 3)
     assert numbers(out, "first") == [3]
     assert not (out / STAGING).exists()
 
@@ -148,7 +148,7 @@ def test_a_uri_serves_as_well_as_a_path(tmp_path: Path) -> None:
 
 def test_what_earlier_reports_found_stays_when_files_are_added_and_goes_with_the_analysis(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    analyse(out, 1)
+    analyze(out, 1)
     (out / HISTORY).write_text("[]")
     folder = OutputFolder(str(out), TABLES)
     with folder.writing(overwrite=True):
@@ -156,7 +156,7 @@ def test_what_earlier_reports_found_stays_when_files_are_added_and_goes_with_the
         folder.publish({"version": "x"}, parts, [f"{table}/part-0.parquet" for table in TABLES])
         folder.complete()
     assert (out / HISTORY).exists()
-    analyse(out, 3, overwrite=True)
+    analyze(out, 3, overwrite=True)
     assert not (out / HISTORY).exists()
 
 

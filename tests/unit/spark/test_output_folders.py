@@ -43,7 +43,7 @@ class Place:
             part.write(pa.record_batch({"n": [number]}, schema=SCHEMA))
         return f"{table}/{name}"
 
-    def analyse(self, run: str, value: int, *, fault: BaseException | None = None, **how: bool) -> set[str]:
+    def analyze(self, run: str, value: int, *, fault: BaseException | None = None, **how: bool) -> set[str]:
         folder = output_folder(self.location, TABLES)
         with folder.writing(**how):
             parts = [self.write(table, f"part-{run}.parquet", value) for table in TABLES]
@@ -69,26 +69,26 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 
 def test_a_run_that_fails_leaves_nothing(place: Place) -> None:
     with pytest.raises(KeyboardInterrupt):
-        place.analyse("a", 1, fault=KeyboardInterrupt(), overwrite=True)
+        place.analyze("a", 1, fault=KeyboardInterrupt(), overwrite=True)
     assert not place.store.exists(place.path)
 
 
 @pytest.mark.parametrize("how", ["overwrite", "append"])
 def test_an_analysis_that_was_not_replaced_is_complete_again(place: Place, how: str) -> None:
-    parts = place.analyse("a", 1)
+    parts = place.analyze("a", 1)
     with pytest.raises(InputError, match="no space"):
-        place.analyse("b", 2, fault=InputError("no space"), **{how: True})
+        place.analyze("b", 2, fault=InputError("no space"), **{how: True})
     assert place.files() == {*parts, MANIFEST, SUCCESS}
     assert [place.numbers(part) for part in parts] == [[1], [1]]
 
 
 def test_an_analysis_is_replaced_only_when_asked(place: Place) -> None:
-    place.analyse("a", 1)
+    place.analyze("a", 1)
     place.put(PAGE, b"page")
     place.put("notes.txt", b"mine")
     with pytest.raises(InputError, match=r"out exists already; give --overwrite"):
-        place.analyse("b", 2)
-    parts = place.analyse("b", 2, overwrite=True)
+        place.analyze("b", 2)
+    parts = place.analyze("b", 2, overwrite=True)
     assert place.files() == {*parts, MANIFEST, SUCCESS, "notes.txt"}
     assert [place.numbers(part) for part in parts] == [[2], [2]]
 
@@ -97,14 +97,14 @@ def test_a_foreign_folder_is_never_emptied(place: Place) -> None:
     place.put("thesis.txt", b"years of work")
     for overwrite in (False, True):
         with pytest.raises(InputError, match="choose"):
-            place.analyse("a", 1, overwrite=overwrite)
+            place.analyze("a", 1, overwrite=overwrite)
     assert place.files() == {"thesis.txt"}
 
 
 def test_a_run_that_is_alive_is_left_alone(place: Place) -> None:
     place.put(RUN, json.dumps({"host": socket.gethostname(), "pid": os.getppid()}).encode())
     with pytest.raises(InputError, match="Another run is writing to"):
-        place.analyse("a", 1)
+        place.analyze("a", 1)
 
 
 def test_parts_that_executors_wrote_elsewhere_are_missed(place: Place) -> None:
@@ -115,7 +115,7 @@ def test_parts_that_executors_wrote_elsewhere_are_missed(place: Place) -> None:
 
 
 def test_an_attempt_that_outlives_its_run_leaves_nothing(place: Place) -> None:
-    parts = place.analyse("a", 1)
+    parts = place.analyze("a", 1)
     with pytest.raises(InputError, match=r"out does not exist on .*; use an --out that all machines share"):
         place.write("first", "late.parquet", 2)
     with pytest.raises(InputError, match="does not exist on"):

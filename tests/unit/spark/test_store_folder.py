@@ -54,7 +54,7 @@ def folder() -> StoreFolder:
     return found
 
 
-def analyse(run: str, value: int) -> list[str]:
+def analyze(run: str, value: int) -> list[str]:
     out = folder()
     with out.writing():
         parts = [write(table, f"part-{run}.parquet", value) for table in TABLES]
@@ -125,7 +125,7 @@ def test_a_task_that_fails_leaves_no_part(store: Any) -> None:
 
 
 def test_an_attempt_whose_run_ends_while_it_writes_leaves_nothing(store: Any) -> None:
-    parts = analyse("a", 1)
+    parts = analyze("a", 1)
     folder().begin(overwrite=True)
     with pytest.raises(InputError, match="does not exist on"), PartWriter(OUT, "first", "late.parquet", SCHEMA):
         store.rm(f"/lake/out/{RUN}")  # the run ends while the attempt writes
@@ -135,17 +135,17 @@ def test_an_attempt_whose_run_ends_while_it_writes_leaves_nothing(store: Any) ->
 def test_what_a_killed_first_run_left_is_in_nobodys_way(store: Any) -> None:
     killed_while_it_writes("a")
     assert files(store) == {"first/part-a.parquet", RUN}
-    parts = analyse("b", 3)
+    parts = analyze("b", 3)
     assert files(store) == {*parts, MANIFEST, SUCCESS}
 
 
 @pytest.mark.parametrize("how", ["overwrite", "append"])
 def test_an_analysis_outlives_a_run_that_was_killed_beside_it(store: Any, how: str) -> None:
-    parts = analyse("a", 1)
+    parts = analyze("a", 1)
     killed_while_it_writes("b", **{how: True})
     assert files(store) == {*parts, "first/part-b.parquet", MANIFEST, RUN}  # nothing looks complete
     with pytest.raises(InputError, match="exists already; give --overwrite"):
-        analyse("c", 2)
+        analyze("c", 2)
     out = folder()
     with out.writing(append=True) as manifest:
         assert manifest is not None
