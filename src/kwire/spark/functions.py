@@ -19,7 +19,7 @@ from kwire.spark.frame_structs import RequestStruct, ResponseStruct
 from kwire.spark.frame_sums import FrameSums, frames_to_rows
 from kwire.spark.metric_arrays import MetricArrays
 from kwire.spark.offset_structs import OffsetStructs
-from kwire.spark.pandas_functions import pandas_function
+from kwire.spark.pandas_functions import hinted, pandas_function
 from kwire.spark.reading_options import paths_of, reading_options
 from kwire.spark.record_arrays import RecordArrays
 from kwire.spark.request_frames import RequestFrames
@@ -40,31 +40,13 @@ def _function(make: Any, name: str) -> Any:
     try:
         from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined,unused-ignore] # exported by a star only
     except ImportError:
-        return _by_pandas(make, name)
-
-    # Spark tells by the parameters and their hints how many columns a function takes, and that it takes Arrow's arrays.
-    def of_one(first: Any) -> Any:
-        return make(first)
-
-    def of_two(first: Any, second: Any) -> Any:
-        return make(first, second)
-
-    def of_three(first: Any, second: Any, third: Any) -> Any:
-        return make(first, second, third)
-
-    function: Any = (of_one, of_two, of_three)[make.takes - 1]
-    function.__annotations__ = dict.fromkeys(function.__annotations__, pa.Array)
-    function.__name__ = name  # Spark names the column after it
-    return arrow_udf(function, spark_type(make.type))
-
-
-def _by_pandas(make: Any, name: str) -> Any:
-    try:
-        return pandas_function(make, name)
-    except ImportError as error:
-        raise InputError(
-            "Column functions need Spark 4.1 or newer, or Spark 3.5 with pandas: run pip install 'kwire[spark]' or pip install pandas."
-        ) from error
+        try:
+            return pandas_function(make, name)
+        except ImportError as error:
+            raise InputError(
+                "Column functions need Spark 4.1 or newer, or Spark 3.5 with pandas: run pip install 'kwire[spark]' or pip install pandas."
+            ) from error
+    return arrow_udf(hinted(make, make.takes, name, pa.Array, pa.Array), spark_type(make.type))
 
 
 def _called(name: str, make: Any, *columns: Column | str, of_bytes: int = 1) -> Column:

@@ -12,7 +12,25 @@ import pyarrow as pa
 
 from kwire.codec.arrow_types import spark_type
 
-__all__ = ["pandas_function"]
+__all__ = ["hinted", "pandas_function"]
+
+
+def hinted(call: Any, takes: int, name: str, given: Any, returned: Any) -> Any:
+    """Return a function of so many columns: Spark reads parameters and their hints, and names the column after the function."""
+
+    def of_one(first: Any) -> Any:
+        return call(first)
+
+    def of_two(first: Any, second: Any) -> Any:
+        return call(first, second)
+
+    def of_three(first: Any, second: Any, third: Any) -> Any:
+        return call(first, second, third)
+
+    function: Any = (of_one, of_two, of_three)[takes - 1]
+    function.__annotations__ = dict.fromkeys(function.__annotations__, given) | {"return": returned}
+    function.__name__ = name
+    return function
 
 
 def pandas_function(make: Any, name: str) -> Any:
@@ -31,17 +49,5 @@ def pandas_function(make: Any, name: str) -> Any:
         found = {name: pd.Series(values.to_pylist(maps_as_pydicts="lossy"), dtype=object) for name, values in columns.items()}
         return pd.DataFrame(found, columns=list(columns))
 
-    # Spark tells by the parameters and their hints how many columns a function takes, and what it takes and gives.
-    def of_one(first: Any) -> Any:
-        return call(first)
-
-    def of_two(first: Any, second: Any) -> Any:
-        return call(first, second)
-
-    def of_three(first: Any, second: Any, third: Any) -> Any:
-        return call(first, second, third)
-
-    function: Any = (of_one, of_two, of_three)[make.takes - 1]
-    function.__annotations__ = dict.fromkeys(function.__annotations__, pd.Series) | {"return": pd.DataFrame if is_struct else pd.Series}
-    function.__name__ = name  # Spark names the column after it
-    return pandas_udf(function, spark_type(make.type))
+    returned = pd.DataFrame if is_struct else pd.Series
+    return pandas_udf(hinted(call, make.takes, name, pd.Series, returned), spark_type(make.type))
