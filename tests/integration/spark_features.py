@@ -89,7 +89,7 @@ def requests(spark: SparkSession, _capture: Path, _folder: Path) -> None:
     assert [(row.r.body is None, row.r.error) for row in rows] == [(False, None), (True, "TRUNCATED")], rows
     assert df.select(kwire.spark.from_kafka_request("frame")).columns == ["from_kafka_request(frame)"]
     with pytest.raises(AnalysisException, match="DATATYPE_MISMATCH"):
-        df.select(kwire.spark.from_kafka_request(F.hex("frame")))
+        _ = df.select(kwire.spark.from_kafka_request(F.hex("frame"))).schema
 
 
 @feature("`from_record_batch`")
