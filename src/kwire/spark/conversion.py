@@ -6,7 +6,6 @@ of parts and counts come back. The output folder is published as that of an anal
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 from collections import Counter
@@ -25,6 +24,7 @@ from kwire.capture.tls.session_keys import tls_options
 from kwire.codec.arrow_types import spark_type
 from kwire.errors import InputError, KwireError
 from kwire.files.file_systems import store_options
+from kwire.json_encoding import encode_json
 from kwire.spark.dated_parts import DatedParts, undivided
 from kwire.spark.local_processes import LocalProcesses, choose_engine, processors
 from kwire.spark.parts import ROWS
@@ -115,7 +115,7 @@ def convert(
     paths = [inputs] if isinstance(inputs, str) else list(inputs)
     asked = {"message": message, "version": version, "columns": columns, **options}
     given = {name: _text(value) for name, value in asked.items() if value is not None}
-    found = source_options({**given, "paths": json.dumps(paths)}, strict=True)
+    found = source_options({**given, "paths": encode_json(paths)}, strict=True)
     with store_options(found.store), tls_options(found.tls):
         folder = output_folder(out, (ROWS,))
         task = _Task.of(found, partition_by, folder.location)
