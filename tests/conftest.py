@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -70,6 +71,13 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         if report.when == "call" or not report.passed or report.duration > SLOW_SECONDS:
             item.ihook.pytest_runtest_logreport(report=report)
     return True
+
+
+def pytest_runtest_teardown() -> None:
+    """Let errors of Spark go to the root logger; else pytest gives its handler to Spark's loggers, which make it write JSON from then on."""
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        if name in logging.root.manager.loggerDict:
+            logging.getLogger(name).propagate = True
 
 
 def pytest_collection_finish() -> None:

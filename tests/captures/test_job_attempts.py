@@ -20,7 +20,7 @@ from kwire import analysis
 from kwire.analysis.digests.storing import DIGEST_FILE
 from kwire.analysis.redaction import Redaction
 from kwire.errors import InputError
-from kwire.spark import late_columns, packing, series_state
+from kwire.spark import dated_parts, late_columns, packing, series_state
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST, SUCCESS
 from kwire.spark.parts import STATE
@@ -63,6 +63,7 @@ def killed(task: SeriesTask) -> None:
         def die(*_: object) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
+        dated_parts.ROW_GROUP = 1
         series_state.write_blob = die  # every part is begun, none is closed
         run_task(task)
         os._exit(0)
