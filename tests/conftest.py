@@ -73,8 +73,18 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
-def pytest_runtest_teardown() -> None:
-    """Let errors of Spark go to the root logger; else pytest gives its handler to Spark's loggers, which make it write JSON from then on."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call() -> Iterator[None]:
+    return (yield _spare_spark_the_handlers())
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    return (yield _spare_spark_the_handlers())
+
+
+def _spare_spark_the_handlers() -> None:
+    """Let errors of Spark go to the root logger; else pytest gives its handlers to Spark's loggers, which make them write JSON."""
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         if name in logging.root.manager.loggerDict:
             logging.getLogger(name).propagate = True
