@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
@@ -33,6 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell's `make test &` sets it, also for the commands that tests interrupt
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     quick_spark()
     # how fast a busy machine draws and runs an example says nothing about the code
     settings.register_profile("share", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
