@@ -21,7 +21,7 @@ def one(message: str, version: int) -> dict[str, Any]:
 
 
 def json_of(case: dict[str, Any]) -> Any:
-    """What Kafka's converters wrote of the body."""
+    """Read the text that Kafka's converters wrote of the body."""
     return _JSON[case["message"], case["version"], case["hex"][8 + 2 * case["header_size"] :]]
 
 

@@ -18,13 +18,12 @@ from kwire.cli.report_options import (
     forms_option,
     open_option,
     open_page,
-    show_reports,
     wide_option,
     with_fail_on,
 )
 from kwire.cli.standard_input import STANDARD_INPUT, spooled_input
 from kwire.cli.store_options import with_store_options
-from kwire.cli.terminal import json_line, no_width, warn
+from kwire.cli.terminal import warn
 from kwire.cli.tls_options import with_tls_options
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ def analyze(
         raise click.UsageError("- is standard input, and goes without other captures.")
     if no_report and open_it:
         raise click.UsageError("--open needs a report; drop --no-report.")
-    from kwire.cli.running import print_outcome, run_with_bar
+    from kwire.cli.running import print_result, run_with_bar
     from kwire.report import FILES, summarize, write_reports
     from kwire.spark.job import JobRequest
 
@@ -155,6 +154,7 @@ def analyze(
             _register(out, catalog, partition_by, master)
     summary = summarize(out)
     paths = [] if no_report else [f"{out.rstrip('/')}/{FILES[form]}" for form in forms]
+    document = None
     if as_json:
         from dataclasses import asdict
 
@@ -165,18 +165,8 @@ def analyze(
             "seconds": report.phases.seconds,
         }
         facts = {"out": out, "engine": report.engine, "read": report.read, "skipped": report.skipped}
-        click.echo(json_line({**facts, **asdict(summary), "cost": cost}))
-    else:
-        if wide:
-            no_width()
-        print_outcome(report, summary)
-        show_reports(paths)
-        if no_report:
-            click.echo(f"Tables: {out}")
-    if as_json:
-        for fact in summary.facts:
-            if fact.level == "warning":
-                warn(fact.sentence)
+        document = {**facts, **asdict(summary), "cost": cost}
+    print_result(report, summary, out, paths, document, wide=wide)
     _warn_of_doubts(report, captures, ports)
     if open_it:
         open_page(paths[0])

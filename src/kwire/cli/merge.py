@@ -10,9 +10,8 @@ import cloup
 
 from kwire.cli.completion import complete_release
 from kwire.cli.exit_status import CLIENTS_BREAK
-from kwire.cli.report_options import failing, forms_option, open_option, open_page, show_reports, wide_option, with_fail_on
+from kwire.cli.report_options import failing, forms_option, open_option, open_page, wide_option, with_fail_on
 from kwire.cli.store_options import with_store_options
-from kwire.cli.terminal import json_line, no_width
 
 __all__ = ["merge"]
 
@@ -65,7 +64,9 @@ def merge(
     from kwire.tables.pandas_left_out import leave_pandas_out
 
     leave_pandas_out()
-    from kwire.cli.running import print_outcome, run_with_bar
+    if no_report and open_it:
+        raise click.UsageError("--open needs a report; drop --no-report.")
+    from kwire.cli.running import print_result, run_with_bar
     from kwire.report import FILES, summarize, write_reports
     from kwire.spark.job import JobRequest
 
@@ -77,13 +78,8 @@ def merge(
     report = run_with_bar(request, None if no_report else lambda folder: write_reports(folder, forms, command=command))
     summary = summarize(out)
     paths = [] if no_report else [f"{out.rstrip('/')}/{FILES[form]}" for form in forms]
-    if as_json:
-        click.echo(json_line({"out": out, "read": report.read, **asdict(summary)}))
-    else:
-        if wide:
-            no_width()
-        print_outcome(report, summary)
-        show_reports(paths)
-    if open_it and paths:
+    document = {"out": out, "read": report.read, **asdict(summary)} if as_json else None
+    print_result(report, summary, out, paths, document, wide=wide)
+    if open_it:
         open_page(paths[0])
     return CLIENTS_BREAK if failing(summary, fail_on) else 0

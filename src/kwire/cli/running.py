@@ -5,19 +5,22 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from kwire.cli.progress import progress_bar
-from kwire.cli.terminal import volume, warn
+from kwire.cli.report_options import show_reports
+from kwire.cli.terminal import json_line, no_width, volume, warn
 
 if TYPE_CHECKING:
     from kwire.report import Summary
     from kwire.spark.job import JobReport, JobRequest
     from kwire.spark.local_processes import Engine
 
-__all__ = ["print_outcome", "run_with_bar"]
+__all__ = ["print_outcome", "print_result", "run_with_bar"]
 
 
 @contextmanager
@@ -81,3 +84,21 @@ def print_outcome(report: JobReport, summary: Summary) -> None:
 
     print_summary(summary)
     print_cost(report.bytes_read, report.phases.seconds)
+
+
+def print_result(
+    report: JobReport, summary: Summary, out: str, paths: Sequence[str], document: Mapping[str, Any] | None, *, wide: bool
+) -> None:
+    """Print `document` as JSON and warnings on stderr; without one, the summary and the paths of reports or of the tables."""
+    if document is not None:
+        click.echo(json_line(document))
+        for fact in summary.facts:
+            if fact.level == "warning":
+                warn(fact.sentence)
+        return
+    if wide:
+        no_width()
+    print_outcome(report, summary)
+    show_reports(paths)
+    if not paths:
+        click.echo(f"Tables: {out}")

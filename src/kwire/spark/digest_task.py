@@ -60,7 +60,7 @@ def merged(packed: Iterable[bytes]) -> Digest:
 
 @dataclass(frozen=True, slots=True)
 class KnownRows:
-    """What a run has found in final rows: a hash of what it looked for and of the parts, the hash `late` of facts that the rows were filled
+    """Findings of a run in final rows: a hash of what it looked for and of the parts, the hash `late` of facts that the rows were filled
     in from, and the digest."""
 
     key: str = ""

@@ -73,7 +73,7 @@ class FrameRows:
 
     @property
     def _holds_key(self) -> bool:
-        """Whether frames begin with an API key and version."""
+        """True for frames that begin with an API key and version."""
         return self.body.message is None or (self.header and catalog()[self.body.message].kind == "request")
 
     @property
