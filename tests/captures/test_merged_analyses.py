@@ -147,3 +147,13 @@ def test_the_command_writes_tables_and_report(tmp_path: Path) -> None:
     again = CliRunner().invoke(commands, ["merge", *map(str, folders), "--out", str(tmp_path / "out")])
     assert again.exit_code == 1
     assert "--overwrite" in again.stderr
+
+
+def test_the_command_ends_as_that_of_an_analysis(tmp_path: Path) -> None:
+    folders = [str(each) for each in one_by_one(tmp_path, [str(DATA / name) for name in ("topicids.pcap.gz", "ipv6.pcap.gz")])]
+    tables_alone = CliRunner().invoke(commands, ["merge", *folders, "--out", str(tmp_path / "tables"), "--no-report"])
+    assert tables_alone.stdout.rstrip().endswith(f"Tables: {tmp_path / 'tables'}")
+    refused = CliRunner().invoke(commands, ["merge", *folders, "--out", str(tmp_path / "out"), "--no-report", "--open"])
+    assert refused.exit_code == 2
+    assert "--open needs a report" in refused.stderr
+    assert not (tmp_path / "out").exists()
