@@ -122,3 +122,9 @@ def test_texts_of_the_code() -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "src" / "kwire" / "report" / "templates").glob("*.j2")), ids=lambda path: path.name)
 def test_templates(path: Path) -> None:
     assert found_in(path.read_text("utf-8")) == []
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
+    """Also those of private names, which the pages of the API leave out."""
+    clause = re.compile(r'"""(?:What|Where|Whether|Why|How|If|When|That|Which|Who) .*')
+    assert [(path.name, found) for path in SHOWN for found in clause.findall(path.read_text("utf-8"))] == []

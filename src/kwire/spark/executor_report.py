@@ -86,7 +86,7 @@ class ExecutorReport:
 
     @property
     def ok(self) -> bool:
-        """Whether there are neither faults nor warnings."""
+        """True without faults and warnings."""
         return not self.faults and not self.warnings
 
     def rows(self) -> list[tuple[str, ...]]:

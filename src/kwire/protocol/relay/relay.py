@@ -125,7 +125,7 @@ class Relay:
 
     @property
     def is_idle(self) -> bool:
-        """Whether both directions are between two frames and no answer is owed: a good moment to close."""
+        """True between two frames in both directions while no answer is owed: a good moment to close."""
         inside = self._client.stream.is_inside or self._server.stream.is_inside or any(self._state.held.values())
         return not (inside or self._state.owed)
 

@@ -115,7 +115,7 @@ class _Answer:
         return found
 
     def _has_place(self, field: Field) -> bool:
-        """Whether elements of an array have an error code, themselves or inside."""
+        """Find whether elements of an array have an error code, themselves or inside."""
         fields = self._present(self._response.structs[field.element_type].fields)
         return any(each.attribute in _ERROR_CODES or (each.is_struct and self._has_place(each)) for each in fields)
 
