@@ -30,7 +30,7 @@ from kwire.analysis.release_ranges import (
 from kwire.analysis.topic_access import topic_access
 from kwire.analysis.upgrade_impact import upgrade_impact
 from kwire.analysis.usage_rows import api_usage, usage_rows
-from kwire.schema import releases
+from kwire.schema import Release, releases
 
 __all__ = ["Cluster", "Options", "answers_by_key", "cluster_of", "finish"]
 
@@ -40,13 +40,13 @@ class Options:
     """Options of an analysis, besides the captures.
 
     Attributes:
-        target_releases: releases to judge, `4.3.1`, or `4.3` for its newest patch; empty for the newest patch of each minor release from
-            the observed broker's to the newest.
+        target_releases: releases to judge, `4.3.1`, or `4.3` for its newest patch, and targets; empty for the newest patch of each minor
+            release from the observed broker's to the newest.
         broker_release: release of brokers whose ApiVersions responses were not captured or match no release; None if unknown.
         owners: teams that own clients.
     """
 
-    target_releases: Sequence[str] = ()
+    target_releases: Sequence[str | Release] = ()
     broker_release: str | None = None
     owners: Owners = NO_OWNERS
 
@@ -66,7 +66,7 @@ class Cluster:
     whole: Partial
     highest: Mapping[str, Mapping[str, int]]
     guesses: Mapping[str, str | None]
-    targets: Sequence[str]
+    targets: Sequence[Release]
 
     @property
     def span(self) -> tuple[datetime, datetime] | None:
@@ -96,7 +96,7 @@ def cluster_of(whole: Partial, options: Options) -> Cluster:
             if guesses.get(server) is None:
                 highest[server], guesses[server] = {**broker_highest(given), **highest.get(server, {})}, given
     observed = [guess for guess in guesses.values() if guess is not None]
-    targets = [releases().resolve(release).name for release in options.target_releases] or default_targets(observed)
+    targets = [releases().resolve(release) for release in options.target_releases or default_targets(observed)]
     return Cluster(whole, highest, guesses, targets)
 
 

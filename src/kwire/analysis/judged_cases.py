@@ -17,7 +17,7 @@ from kwire.analysis.library_guesses import Guess
 from kwire.analysis.release_ranges import target_range
 from kwire.analysis.remedies import NOTHING, Remedy, Software, remedy_of
 from kwire.analysis.verdicts import Answers, TargetRange, Use, judge
-from kwire.schema.release_table import release_key
+from kwire.schema.release_table import Release, release_key
 from kwire.tables.schemas import TEXT, schema_of
 
 __all__ = ["JUDGED", "Cases", "Program"]
@@ -55,9 +55,9 @@ class Cases:
     Deprecations in the oldest running release (`running`, None if unknown) and earlier ones are only notes.
     """
 
-    def __init__(self, targets: Sequence[str], running: str | None = None) -> None:
+    def __init__(self, targets: Sequence[Release], running: str | None = None) -> None:
         self._targets = targets
-        self._is_ahead = [running is None or release_key(target) > release_key(running) for target in targets]
+        self._is_ahead = [running is None or target.key > release_key(running) for target in targets]
         self._programs: dict[Hashable, int] = {}
         self._software: list[tuple[Program, Software]] = []
         self._judged: list[_Judged] = []
@@ -100,8 +100,8 @@ class Cases:
         return found
 
     @staticmethod
-    def line_of(lines: Lines, target: str) -> str | None:
-        return next((line for line in lines if target.split(".")[:2] == line.split(".")[:2]), None)
+    def line_of(lines: Lines, target: Release) -> str | None:
+        return next((line for line in lines if target.key[:2] == release_key(line)[:2]), None)
 
     def basis(self, case: int, target: int) -> str | None:
         return self._judged[case * len(self._targets) + target][_BASIS]

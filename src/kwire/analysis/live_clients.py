@@ -92,7 +92,10 @@ class LiveClients:
         if None not in use and use not in client._uses and len(client._uses) < _MOST_USES:
             client._uses.add(use)
             accepted = self.release.accepts(use[0])
-            if use[0] != _API_VERSIONS and (accepted is None or use[1] not in accepted):
+            steps_down = (
+                accepted is not None and use[1] > accepted.highest and (library or _API_VERSIONS in {key for key, _ in client._uses})
+            )
+            if use[0] != _API_VERSIONS and not steps_down and (accepted is None or use[1] not in accepted):
                 client.rejected.append(f"{catalog().api_name(use[0]) or f'API {use[0]}'} v{use[1]}")
 
     def _client(self, key: tuple[str, str, str]) -> LiveClient:

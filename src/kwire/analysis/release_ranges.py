@@ -8,7 +8,7 @@ from typing import Final
 
 from kwire.analysis.verdicts import LaterReleases, TargetRange
 from kwire.errors import InputError
-from kwire.schema import Release, Versions, catalog, guess, releases
+from kwire.schema import Release, Target, Versions, catalog, guess, releases
 from kwire.schema.release_table import release_key
 
 __all__ = [
@@ -40,17 +40,18 @@ def _accepts(release: Release, api_key: int) -> Versions | None:
 
 
 @cache
-def target_range(release: str, api_key: int) -> TargetRange:
-    known = releases()[release]
+def target_range(release: str | Release, api_key: int) -> TargetRange:
+    known = releases().resolve(release)
     accepts, marked = _accepts(known, api_key), known.deprecated(api_key)
     return TargetRange(
-        release=release,
+        release=known.name,
         accepts=None if accepts is None else (accepts.lowest, accepts.highest),
         since=None if accepts is not None else next((one.minor for one in releases() if one > known and _accepts(one, api_key)), None),
         marks={} if marked is None else {version: _later(known, api_key, version) for version in marked},
         off_by_default=api_key == _CONSUMER_GROUP_HEARTBEAT and known.minor in _PREVIEWS_OF_KIP_848,
         takes_raw_gssapi=known.takes_raw_gssapi,
-        short=releases().short_name(release),
+        short=releases().short_name(known.name),
+        is_release=not isinstance(known, Target),
     )
 
 

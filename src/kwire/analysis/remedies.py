@@ -17,6 +17,27 @@ _UNKNOWN_LIBRARY: Final = "Identify the library and upgrade it"
 _FEATURES: Final = {"ConsumerGroup": "group.version", "Share": "share.version", "StreamsGroup": "streams.version"}
 _CLASSIC: Final = frozenset({"ConsumerGroupHeartbeat", "StreamsGroupHeartbeat"})
 _UNTIL_THEN: Final = "until then, a proxy can translate"
+# What a client does without where brokers of another kind lack an api.
+_TRANSACTIONS: Final = "transactions: remove transactional.id from the producer's configuration"
+_SHARE: Final = "share groups: consume with KafkaConsumer instead of KafkaShareConsumer"
+_STREAMS: Final = "the Streams rebalance protocol: set group.protocol=classic"
+_LACKING: Final = {
+    "InitProducerId": "the idempotent producer",
+    **dict.fromkeys(("AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn", "TxnOffsetCommit"), _TRANSACTIONS),
+    **dict.fromkeys(("ShareGroupHeartbeat", "ShareFetch", "ShareAcknowledge", "ShareGroupDescribe"), _SHARE),
+    **dict.fromkeys(("StreamsGroupHeartbeat", "StreamsGroupDescribe"), _STREAMS),
+    "ConsumerGroupHeartbeat": "the consumer protocol of KIP-848: set group.protocol=classic",
+    "GetTelemetrySubscriptions": "client metrics: set enable.metrics.push=false",
+    "PushTelemetry": "client metrics: set enable.metrics.push=false",
+    "DeleteRecords": "the deletion of records: shorten retention.ms of the topic instead",
+    "IncrementalAlterConfigs": "incremental changes of configurations: use AlterConfigs, or the tools of the service",
+}
+# Where the setting is not called enable.idempotence, as it is in Java, librdkafka and the Python clients.
+_NOT_IDEMPOTENT: Final = {
+    "franz-go": "kgo.DisableIdempotentWrite()",
+    "sarama": "Producer.Idempotent = false",
+    "kafkajs": "idempotent: false",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +87,8 @@ def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Sof
 
 def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
     accepts = target.accepts
+    if accepts is None and not target.is_release:
+        return _of_lacking(use, target, software)
     if (target.since is not None and use.api_name in _CLASSIC) or target.off_by_default:
         return _TO_CLASSIC
     if target.since is not None:
@@ -82,8 +105,17 @@ def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
     if use.api_version > accepts[1]:
         return Remedy(f"{upgrade} to a version that negotiates (ApiVersions); {_UNTIL_THEN}.")
     if use.api_version >= accepts[0]:
-        return Remedy(f"Find out why the broker rejects {use.api_name}: Kafka {target.name} supports this version.")
+        return Remedy(f"Find out why the broker rejects {use.api_name}: {target.supports} this version.")
     return Remedy(f"{upgrade} to a version that sends {use.api_name} v{accepts[0]} or later; {_UNTIL_THEN}.")
+
+
+def _of_lacking(use: Use, target: TargetRange, software: Software) -> Remedy:
+    feature = _LACKING.get(use.api_name)
+    if feature is None:
+        return Remedy(f"Turn off the feature that uses {use.api_name}: {target.name} does not have it.")
+    if use.api_name == "InitProducerId":
+        feature += f": set {_NOT_IDEMPOTENT.get(software.name or '', 'enable.idempotence=false')}, and use no transactions"
+    return Remedy(f"{target.name} lacks {feature}.")
 
 
 def _has(software: Software, version: str | None) -> bool:

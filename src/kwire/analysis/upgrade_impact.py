@@ -21,7 +21,7 @@ from kwire.analysis.release_ranges import accepts, line_of, target_range
 from kwire.analysis.row_sums import codes_of
 from kwire.analysis.shown_ids import ShownIds
 from kwire.analysis.value_lists import lists_of
-from kwire.schema.release_table import release_key
+from kwire.schema.release_table import Release, release_key
 from kwire.tables.schemas import API_USAGE, LONG, TEXT, TEXTS, UPGRADE_IMPACT
 
 __all__ = ["upgrade_impact"]
@@ -45,7 +45,7 @@ _ROWS: Final = pa.schema(
 
 
 def upgrade_impact(
-    partial: Partial, usage: pa.Table, groups: ClientGroups, targets: Sequence[str], guesses: Mapping[str, str | None]
+    partial: Partial, usage: pa.Table, groups: ClientGroups, targets: Sequence[Release], guesses: Mapping[str, str | None]
 ) -> pa.Table:  # fmt: skip
     """Make the table from rows of `USAGE`; `guesses` has the likely release by server."""
     known = {server: guess for server, guess in guesses.items() if guess is not None}
@@ -85,7 +85,7 @@ def _rows(
     refused: Mapping[_Use, dict[str, _Evidence]],
     answered: Mapping[_Use, tuple[str, ...]],
     cases: Cases,
-    targets: Sequence[str],
+    targets: Sequence[Release],
 ) -> pa.Table:
     """Make a row for each use and target; skip API keys that no release has."""
     at = np.flatnonzero(pc.is_valid(flat(usage, "api_name")).to_numpy(zero_copy_only=False))

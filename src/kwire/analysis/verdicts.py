@@ -106,6 +106,7 @@ class TargetRange:
         short: short name, such as `4.3`.
         off_by_default: whether it accepts the api only if a preview is enabled.
         marks: accepted but deprecated versions, with their treatment by later releases.
+        is_release: False for brokers of another kind, where what they advertise counts as accepted.
     """
 
     release: str
@@ -115,10 +116,15 @@ class TargetRange:
     marks: Mapping[int, LaterReleases] = field(default_factory=dict)
     takes_raw_gssapi: bool = True
     short: str = ""
+    is_release: bool = True
 
     @property
     def name(self) -> str:
-        return self.short or self.release
+        return f"Kafka {self.short or self.release}" if self.is_release else self.release
+
+    @property
+    def supports(self) -> str:
+        return f"{self.name} {'supports' if self.is_release else 'advertises'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +162,7 @@ def judge(use: Use, target: TargetRange) -> Judgement:
     if use.role != "client" or judgement.verdict == "breaks":
         return judgement
     if use.raw_gssapi and not target.takes_raw_gssapi:
-        reason = f"Kafka {target.name} closes connections that begin with a GSSAPI token instead of SaslHandshake (KAFKA-18339)."
+        reason = f"{target.name} closes connections that begin with a GSSAPI token instead of SaslHandshake (KAFKA-18339)."
         return Judgement(verdict="breaks", basis="removed_feature", confidence="high", reason=reason)
     if use.answers == "some" or judgement.verdict == "unknown":
         return judgement
@@ -165,7 +171,7 @@ def judge(use: Use, target: TargetRange) -> Judgement:
 
 
 def _by_version(use: Use, target: TargetRange) -> Judgement:
-    api, version, kafka = use.api_name, use.api_version, f"Kafka {target.name}"
+    api, version = use.api_name, use.api_version
     if use.role != "client":
         return Judgement(
             verdict="compatible",
@@ -187,12 +193,12 @@ def _by_version(use: Use, target: TargetRange) -> Judgement:
         reason = f"A Kafka {use.refused_by} broker rejected {api} v{version} in this capture."
         return Judgement(verdict="breaks", basis="observed_refusal", confidence="high", reason=reason)
     if api == _API_VERSIONS:
-        reason = f"{kafka} answers an unsupported ApiVersions version with error 35, and the client falls back (KIP-511)."
+        reason = f"{target.name} answers an unsupported ApiVersions version with error 35, and the client falls back (KIP-511)."
         return Judgement(verdict="compatible", basis="inside_range", confidence="high", reason=reason)
     if accepts is None:
         return _without_api(use, target)
     if inside and target.off_by_default and use.answered_by is None:
-        reason = f"{kafka} has {api} as a preview that is off by default, and the capture does not show whether it is on."
+        reason = f"{target.name} has {api} as a preview that is off by default, and the capture does not show whether it is on."
         return Judgement(verdict="unknown", basis="inside_range", confidence="low", reason=reason)
     if inside:
         return _inside(use, target, accepts)
@@ -206,19 +212,20 @@ def _same_line(line: str, release: str) -> bool:
 
 
 def _without_api(use: Use, target: TargetRange) -> Judgement:
-    missing = f"Kafka {target.name} does not have {use.api_name}, new in Kafka {target.since}"
+    missing = f"{target.name} does not have {use.api_name}, new in Kafka {target.since}"
     if target.since is not None and use.api_name in _OPTIONAL and use.negotiates:
         return Judgement(verdict="compatible", basis="inside_range", confidence="high", reason=f"{missing}; clients do without it.")
-    reason = f"Kafka {target.name} no longer supports {use.api_name}." if target.since is None else f"{missing}."
+    no_longer = "no longer supports" if target.is_release else "does not have"
+    reason = f"{target.name} {no_longer} {use.api_name}." if target.since is None else f"{missing}."
     return Judgement(verdict="breaks", basis="own_maximum", confidence="high", reason=reason)
 
 
 def _inside(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
     api, version = use.api_name, use.api_version
     if version in target.marks:
-        reason = f"Kafka {target.name} supports {api} v{version}, {_later(target.marks[version])}."
+        reason = f"{target.supports} {api} v{version}, {_later(target.marks[version])}."
         return Judgement(verdict="deprecated", basis="inside_range", confidence="high", reason=reason)
-    reason = f"Kafka {target.name} supports {api} v{accepts[0]} to v{accepts[1]}; this client sends v{version}."
+    reason = f"{target.supports} {api} v{accepts[0]} to v{accepts[1]}; this client sends v{version}."
     return Judgement(verdict="compatible", basis="inside_range", confidence="high", reason=reason)
 
 
@@ -237,7 +244,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _above(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
     api, version = use.api_name, use.api_version
-    above = f"Kafka {target.name} supports {api} up to v{accepts[1]}; this client sends v{version}"
+    above = f"{target.supports} {api} up to v{accepts[1]}; this client sends v{version}"
     if use.negotiates:
         return Judgement(
             verdict="compatible", basis="inside_range", confidence="high", reason=f"{above} and negotiates, so it will use a lower version."
@@ -252,7 +259,7 @@ def _above(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement
 
 def _below(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
     api, version, highest = use.api_name, use.api_version, use.broker_highest
-    below = f"Kafka {target.name} requires {api} v{accepts[0]} or later; this client sends v{version}"
+    below = f"{target.name} requires {api} v{accepts[0]} or later; this client sends v{version}"
     if use.negotiates is False:
         reason = f"{below} and never negotiates (no ApiVersions request)."
         return Judgement(verdict="breaks", basis="no_negotiation", confidence="high", reason=reason)

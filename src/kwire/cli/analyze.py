@@ -23,6 +23,7 @@ from kwire.cli.report_options import (
 )
 from kwire.cli.standard_input import STANDARD_INPUT, spooled_input
 from kwire.cli.store_options import with_store_options
+from kwire.cli.target_option import command_config_option, targets_of
 from kwire.cli.terminal import warn
 from kwire.cli.tls_options import with_tls_options
 
@@ -53,8 +54,10 @@ __all__ = ["analyze"]
     "Verdicts",
     cloup.option(
         "--to", "targets", multiple=True, metavar="R", shell_complete=complete_release,
-        help="Kafka version to judge, such as 4.1 or 4.0.0 (repeatable) [default: all newer minor versions].",
+        help="Kafka version to judge, such as 4.1 or 4.0.0; or HOST:PORT of a broker, which is asked; or a file with the answer of one "
+        "(repeatable) [default: all newer minor versions].",
     ),
+    command_config_option(),
     cloup.option(
         "--from", "broker_release", metavar="R", shell_complete=complete_release,
         help="Version that the observed brokers run, if the captures do not show it.",
@@ -101,7 +104,7 @@ __all__ = ["analyze"]
 @with_store_options
 def analyze(
     captures: tuple[str, ...], out: str, engine: Engine, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],
-    broker_release: str | None, series_rule: str, log_zone: str | None, owners: str | None, redact: bool,
+    broker_release: str | None, command_config: str | None, series_rule: str, log_zone: str | None, owners: str | None, redact: bool,
     key_file: str | None, keep_prefix: int | None, overwrite: bool, append: bool, forms: tuple[str, ...], no_report: bool,
     open_it: bool, wide: bool, as_json: bool, fail_on: str | None, catalog: str | None, partition_by: Literal["date"] | None,
 ) -> int:  # fmt: skip
@@ -140,14 +143,17 @@ def analyze(
     from kwire.spark.job import JobRequest
 
     redaction = redaction_of(redact, key_file, keep_prefix)
+    judged = targets_of(targets, command_config)
+    if redaction is not None and any(":" in each.name for each in judged if not isinstance(each, str)):
+        raise click.UsageError("--redact hides hosts, and --to HOST:PORT names one in each verdict; give a file with the broker's answer.")
     # the command names files, and they may name their owners
     command = "kwire analyze ... --redact" if redact else shlex.join(["kwire", *sys.argv[1:]])
     with ExitStack() as stack:
         inputs = captures if captures != (STANDARD_INPUT,) else (stack.enter_context(spooled_input()),)
         request = JobRequest(
-            inputs=inputs, out=out, engine=engine, master=master, ports=ports, target_releases=targets, broker_release=broker_release,
-            series_rule=series_rule, log_zone=log_zone, overwrite=overwrite, append=append, owners=owners, redaction=redaction,
-            partition_by=partition_by,
+            inputs=inputs, out=out, engine=engine, master=master, ports=ports, target_releases=judged,
+            broker_release=broker_release, series_rule=series_rule, log_zone=log_zone, overwrite=overwrite, append=append, owners=owners,
+            redaction=redaction, partition_by=partition_by,
         )  # fmt: skip
         report = run_with_bar(request, None if no_report else lambda folder: write_reports(folder, forms, command=command))
         if catalog is not None:

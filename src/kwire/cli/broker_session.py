@@ -178,6 +178,12 @@ class BrokerSession:
             self.refused(answer.error_code, answer.error_message, f"log in {login.name!r}")
         return bytes(answer.auth_bytes)
 
+    @property
+    def ranges(self) -> dict[int, tuple[int, int]]:
+        """Answer of the broker to ApiVersions."""
+        assert self._machine.versions is not None
+        return {key: (versions.lowest, versions.highest) for key, versions in self._machine.versions.ranges.items()}
+
     def has(self, api_key: int) -> bool:
         assert self._machine.versions is not None
         return self._machine.versions.supports(api_key)

@@ -164,8 +164,11 @@ def capture(
     if not no_analyze:
         from kwire.analysis.answers import Options
         from kwire.analysis.owners import NO_OWNERS, read_owners
+        from kwire.cli.target_option import targets_of
 
-        Options(target_releases=targets, owners=read_owners(owners) if owners else NO_OWNERS).check()  # not only after a day
+        Options(
+            target_releases=targets_of(targets, None), owners=read_owners(owners) if owners else NO_OWNERS
+        ).check()  # not only after a day
     is_whole = _run(points, folder, duration, limit)
     if no_analyze:
         click.echo(f"Captures: {folder}; analyze them: {shlex.join(then)}")

@@ -13,6 +13,7 @@ import cloup
 
 from kwire.cli.completion import complete_release
 from kwire.cli.tables import Column, TablePrinter
+from kwire.cli.target_option import command_config_option, target_of
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,8 +39,9 @@ _COLUMNS: Final = (
     "target_release",
     metavar="RELEASE",
     shell_complete=complete_release,
-    help="The Kafka version to judge by [default: the newest].",
+    help="The Kafka version to judge by, HOST:PORT of a broker, or a file with the answer of one [default: the newest].",
 )
+@command_config_option()
 @cloup.option(
     "--interval", type=click.FloatRange(_LEAST_SECONDS), default=2.0, show_default=True, metavar="S", help="Seconds between updates."
 )
@@ -50,7 +52,9 @@ _COLUMNS: Final = (
 @cloup.option(
     "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="Broker port (repeatable; auto-detected by default)."
 )
-def watch(target_release: str | None, interval: float, shown: int, metrics: str | None, ports: tuple[int, ...]) -> None:
+def watch(
+    target_release: str | None, command_config: str | None, interval: float, shown: int, metrics: str | None, ports: tuple[int, ...]
+) -> None:  # fmt: skip
     """Show clients by library and client id, with request rate, errors, latency, and who breaks on a Kafka version.
 
     Reads a capture, or a JSON or text request log, from standard input until it ends. The table is renewed in place on a terminal, and
@@ -72,7 +76,7 @@ def watch(target_release: str | None, interval: float, shown: int, metrics: str 
     from kwire.tables.pandas_left_out import leave_pandas_out
 
     leave_pandas_out()
-    release = releases().newest if target_release is None else releases().resolve(target_release)
+    release = releases().newest if target_release is None else target_of(target_release, command_config)
     clients, lock = LiveClients(release), threading.Lock()
     if metrics is not None:
         _serve(metrics, clients, lock)
@@ -116,6 +120,7 @@ def watch(target_release: str | None, interval: float, shown: int, metrics: str 
 
 def _table(clients: LiveClients, seconds: float, shown: int) -> Table:
     from kwire.cli.terminal import console
+    from kwire.report.amounts import named
 
     ordered = clients.applications()
     breaking = sum(bool(one.rejected) for one in ordered)
@@ -132,7 +137,7 @@ def _table(clients: LiveClients, seconds: float, shown: int) -> Table:
         ]
         for one in ordered[:shown]
     ]
-    title = f"{breaking} of {len(ordered)} clients break on Kafka {clients.release.minor} so far{more}"
+    title = f"{breaking} of {len(ordered)} clients break on {named(clients.release.minor)} so far{more}"
     return TablePrinter(_COLUMNS, {str(row[-1]): "red" for row in rows if row[-1]}).whole(rows, console().width, title)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-__all__ = ["bytes_of", "compact", "count", "latency", "length_of_time", "moment", "moment_after", "plural", "share"]
+__all__ = ["bytes_of", "compact", "count", "latency", "length_of_time", "moment", "moment_after", "named", "plural", "share"]
 
 _STEPS: Final = ((1_000_000_000_000, "T"), (1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
 _UNKNOWN: Final = "?"
@@ -76,3 +76,8 @@ def moment_after(time: datetime | None, before: datetime | None) -> str:
     if time is None or before is None or time.date() != before.date():
         return moment(time)
     return time.strftime("%H:%M:%S")
+
+
+def named(name: str) -> str:
+    """Return `Kafka 4.1` for one or more releases, and the name of any other target."""
+    return f"Kafka {name}" if name[:1].isdigit() and ":" not in name else name

@@ -83,6 +83,15 @@ class AnalysisFolder:
         if not kinds & SCHEMAS.keys():
             raise InputError(f"{text} holds no tables of an analysis; `kwire analyze CAPTURE --out {text}` writes them.")
 
+    def manifest(self) -> dict[str, Any]:
+        """Return the inputs and options of the analysis; empty if the file is not there or not whole: the tables are what counts."""
+        try:
+            with self.filesystem.open_input_stream(f"{self.path}/_manifest.json", compression=None) as file:
+                found = json.loads(file.read())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
     def _named_parts(self, names: set[str]) -> dict[str, list[str]] | None:
         """Return the names of parts by table; None for all files, empty if no analysis has finished."""
         if "_manifest.json" in names:

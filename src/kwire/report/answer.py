@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Literal
 
-from kwire.report.amounts import length_of_time, plural
+from kwire.report.amounts import length_of_time, named, plural
 from kwire.report.coverage import Coverage
 from kwire.report.fleet import Fleet, line_of, worst_of
 from kwire.schema import releases
@@ -84,7 +84,7 @@ def _today(fleet: Fleet, rejected: int) -> str:
     first = next((target for target, number in later.items() if number), None)
     more = sum(group.clients for group in others if any(group.verdicts.get(target) == "breaks" for target in ahead))
     if first is not None:
-        said += f", {more:,} more {'breaks' if more == 1 else 'break'} from Kafka {kafka_names(fleet.targets)[first]} on"
+        said += f", {more:,} more {'breaks' if more == 1 else 'break'} from {named(kafka_names(fleet.targets)[first])} on"
     unknown = fleet.worst["unknown"]
     return said + (f", {unknown:,} more may break" if unknown else "")
 
@@ -96,7 +96,7 @@ def _on(fleet: Fleet, targets: Sequence[str]) -> str:
         worst[worst_of({target: group.verdicts[target] for target in targets if target in group.verdicts})] += group.clients
     breaks, unknown, unjudged = worst["breaks"], worst["unknown"], worst[None]
     last = targets[0] if targets == fleet.back else targets[-1]
-    up_to = f"{'down' if targets == fleet.back else 'up'} to Kafka {names[last]}"
+    up_to = f"{'down' if targets == fleet.back else 'up'} to {named(names[last])}"
     if not breaks and unjudged:
         judged = f"{count - unjudged - unknown:,} of {plural(count, 'application')} judged compatible {up_to}"
         return f"{judged}, {f'{unknown:,} may break, ' if unknown else ''}{unjudged:,} could not be read"
@@ -107,7 +107,7 @@ def _on(fleet: Fleet, targets: Sequence[str]) -> str:
     by_target = {target: fleet.at(target)["breaks"] for target in targets}
     first = next(target for target, number in by_target.items() if number)
     verb = "breaks" if by_target[first] == 1 else "break"
-    said = f"{by_target[first]:,} of {plural(count, 'application')} {verb} on Kafka {names[first]}"
+    said = f"{by_target[first]:,} of {plural(count, 'application')} {verb} on {named(names[first])}"
     if by_target[targets[-1]] not in ((0, by_target[first]) if targets == fleet.back else (by_target[first],)):
         said += f" and {by_target[targets[-1]]:,} on {names[targets[-1]]}"
     return said + (f", {unknown:,} more may" if unknown else "")

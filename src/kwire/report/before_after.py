@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
@@ -20,8 +19,6 @@ from kwire.report.listings import Column, Listing
 from kwire.schema import releases
 
 __all__ = ["compare_folders", "read_changes"]
-
-_MANIFEST: Final = "_manifest.json"
 
 
 def compare_folders(before: AnalysisFolder, after: AnalysisFolder, thresholds: Thresholds | None = None) -> Comparison:
@@ -43,12 +40,7 @@ def _tables(folder: AnalysisFolder) -> dict[str, pa.Table]:
 
 
 def _redaction(folder: AnalysisFolder) -> str | None:
-    try:
-        with folder.filesystem.open_input_stream(f"{folder.path}/{_MANIFEST}") as file:
-            manifest = json.loads(file.read())
-    except (OSError, ValueError, RecursionError):  # not there, or not whole: the tables are what counts
-        return None
-    return manifest.get("redacted") if isinstance(manifest, dict) else None
+    return folder.manifest().get("redacted")
 
 
 def read_changes(before: str, after: AnalysisFolder) -> tuple[Listing, ...]:

@@ -121,9 +121,19 @@ def read_coverage(folder: AnalysisFolder, fleet: Fleet | None = None, *, files_s
             facts += _facts_of_encryption(totals, unread_clients(folder))
             facts += _facts_of_volumes(folder)
         facts += _facts_of_identity(read_fleet(folder) if fleet is None else fleet)
+        facts += _facts_of_targets(folder.manifest().get("targets"))
     return Coverage(
         start=times and times[0], end=times and times[1], totals=totals, facts=tuple(facts), files=files, file_count=table.num_rows
     )
+
+
+def _facts_of_targets(targets: object) -> list[Fact]:
+    told = "answers as no Kafka release: it is judged by the versions that it advertises, and may accept fewer."
+    known = [each for each in targets if isinstance(each, dict)] if isinstance(targets, list) else []
+    return [
+        _note("Target", f"{visible(str(each.get('name')))} (from {visible(str(each.get('source')))}, {each.get('date')}) {told}")
+        for each in known
+    ]
 
 
 def headline(coverage: Coverage, seen: Population) -> str:

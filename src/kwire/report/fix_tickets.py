@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from kwire.report.amounts import plural
+from kwire.report.amounts import named, plural
 from kwire.report.markdown_text import code, codes, words
 from kwire.report.owner_tasks import NO_TEAM, STEPS, OwnerTask, Step, since_of
 from kwire.report.tickets import what_to_do
@@ -156,12 +156,12 @@ def _lines(team: str, contact: str, tasks: list[OwnerTask], fix: str, since: str
     step, verdict, is_one = tasks[0].step, tasks[0].verdict, len(tasks) == 1
     verb = {"breaks": "breaks" if is_one else "break", "unknown": "may break"}.get(verdict, "will break")
     rejected = "may be" if verdict == "unknown" else "is" if is_one else "are"
-    said = f"{rejected} rejected by your brokers today" if step == "today" else f"{verb} on Kafka {since}"
+    said = f"{rejected} rejected by your brokers today" if step == "today" else f"{verb} on {named(since)}"
     yield f"**{words(fix[:1].upper() + fix[1:])}: {plural(len(tasks), 'Kafka client')} {words(said)}**"
     yield ""
     if team != NO_TEAM:
         yield f"- Team: {code(team)}" + (f", {code(contact)}" if contact else "")
-    before = f"- Needed before: the brokers {'roll back to' if step == 'rollback' else 'run'} Kafka {words(since)}"
+    before = f"- Needed before: the brokers {'roll back to' if step == 'rollback' else 'run'} {words(named(since))}"
     yield "- Needed now" if step == "today" else before
     yield ""
     yield "What to do:"

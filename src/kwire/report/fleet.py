@@ -64,7 +64,7 @@ class Fleet:
     def back(self) -> tuple[str, ...]:
         """Targets older than every observed broker: a rollback."""
         first = release_order(self.running[0]) if self.running else ((), "")
-        return tuple(target for target in self.targets if release_order(target) < first)
+        return tuple(target for target in self.targets if target in releases() and release_order(target) < first)
 
     def rejects_today(self, verdicts: Mapping[str, str]) -> bool:
         return any(verdicts.get(target) == "breaks" for target in self.now)

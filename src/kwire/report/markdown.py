@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from kwire.analysis.digests.of_clients import WORST_FIRST
-from kwire.report.amounts import bytes_of, compact, count, length_of_time, moment, plural
+from kwire.report.amounts import bytes_of, compact, count, length_of_time, moment, named, plural
 from kwire.report.contents import Report
 from kwire.report.group_lines import GroupLine
 from kwire.report.inventory import identified_by
@@ -67,7 +67,7 @@ def _upgrade(report: Report) -> Iterator[str]:
     rows = []
     for target in report.matrix.targets:
         found = report.matrix.count(target)
-        rows.append([f"Kafka {words(report.names[target])}", *(count(found[verdict]) for verdict in WORST_FIRST)])
+        rows.append([words(named(report.names[target])), *(count(found[verdict]) for verdict in WORST_FIRST)])
     yield from _section("Applications by Kafka version", ["Kafka version", *WORST_FIRST], rows, "No client has a verdict.")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
+from kwire.report.amounts import named
 from kwire.report.fleet import Fleet
 from kwire.report.inventory import Client, identified_by
 from kwire.report.lineage import ClientTopics
@@ -83,7 +84,7 @@ def since_of(tasks: Iterable[OwnerTask]) -> str:
 
 def needed(step: Step, release: str) -> str:
     """Describe when work is needed; `release` is the short name of the first release that rejects the client."""
-    return {"today": "now", "rollback": f"before a rollback to Kafka {release}"}.get(step, f"before Kafka {release}")
+    return {"today": "now", "rollback": f"before a rollback to {named(release)}"}.get(step, f"before {named(release)}")
 
 
 def owner_tasks(matrix: UpgradeMatrix, clients: Iterable[Client], topics: Mapping[str, ClientTopics]) -> tuple[OwnerTask, ...]:

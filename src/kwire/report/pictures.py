@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from kwire.analysis.digests.of_clients import WORST_FIRST, release_order
 from kwire.analysis.library_profiles import release_month
-from kwire.report.amounts import compact, latency, length_of_time, moment, plural
+from kwire.report.amounts import compact, latency, length_of_time, moment, named, plural
 from kwire.report.burn_down import HistoryPoint
 from kwire.report.charts import MIDDLE, NARROW, WIDE, Dot, Series, draw_columns, draw_dots, draw_rows, draw_strip
 from kwire.report.connection_times import ConnectionTimes
@@ -78,7 +78,7 @@ def breaks_per_version(fleet: Fleet, columns: Sequence[Sequence[str]], names: Ma
         Series(
             name,
             tuple(float(tally[name]) for tally in tallies),
-            tuple(f"Kafka {label}, {name}: {plural(tally[name], 'application')}" for label, tally in zip(labels, tallies, strict=True)),
+            tuple(f"{named(label)}, {name}: {plural(tally[name], 'application')}" for label, tally in zip(labels, tallies, strict=True)),
         )
         for name in shown
     ]

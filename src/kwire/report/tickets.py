@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kwire.report.amounts import plural
+from kwire.report.amounts import named, plural
 from kwire.report.lineage import ClientTopics
 from kwire.report.markdown_text import code, codes, words
 from kwire.report.owner_tasks import NO_TEAM, OwnerTask
@@ -20,7 +20,7 @@ _REJECT: Final = {"breaks": "reject", "unknown": "may reject"}
 def outcome(task: OwnerTask, names: Mapping[str, str]) -> str:
     """Return the outcome for a client, such as "breaks on Kafka 4.0"."""
     verb = {"breaks": "breaks on", "unknown": "may break on"}.get(task.verdict, "is deprecated by")
-    said = f"{verb} Kafka {names.get(task.first_release, task.first_release)}"
+    said = f"{verb} {named(names.get(task.first_release, task.first_release))}"
     if task.step == "today":
         return f"{said}, and your brokers {_REJECT[task.verdict]} it today"
     return f"{said} and breaks on Kafka {task.refused_by}" if task.refused_by else said
@@ -33,12 +33,12 @@ def deadline_sentence(task: OwnerTask, names: Mapping[str, str]) -> str:
     if task.step == "rollback":
         first, move = names.get(task.since, task.since), "roll back"
     if task.verdict == "breaks":
-        return f"before the brokers {move} to Kafka {first}, which rejects this client"
+        return f"before the brokers {move} to {named(first)}, which rejects this client"
     if task.verdict == "unknown":
-        return f"before the brokers {move} to Kafka {first}, which may reject this client: the capture does not show it"
+        return f"before the brokers {move} to {named(first)}, which may reject this client: the capture does not show it"
     if not task.refused_by:
-        return f"before a later release rejects this client; Kafka {first} announces it"
-    return f"before the brokers move to Kafka {task.refused_by}, which rejects this client; Kafka {first} still accepts it"
+        return f"before a later release rejects this client; {named(first)} announces it"
+    return f"before the brokers move to Kafka {task.refused_by}, which rejects this client; {named(first)} still accepts it"
 
 
 def cure_sentence(cure: tuple[str, str, str]) -> str:

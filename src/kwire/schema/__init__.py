@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from kwire.schema.error_codes import error_name, error_names
     from kwire.schema.loader import load
     from kwire.schema.named_catalogs import named_catalog, release_catalog
-    from kwire.schema.release_table import Release, Releases, guess, releases
+    from kwire.schema.release_table import Release, Releases, Target, guess, releases
     from kwire.schema.wire_enums import ApiKey, ErrorCode
 
 __all__ = [
     "ApiKey", "Catalog", "DIALECTS", "ErrorCode", "Field", "Kind", "Message", "NO_VERSIONS", "Release", "Releases", "SCALARS", "Struct",
-    "Versions", "camel_name", "catalog", "definition_of", "dialect", "error_name", "error_names", "guess", "header_version", "load",
-    "named_catalog", "parse_definition", "release_catalog", "releases", "snake_name",
+    "Target", "Versions", "camel_name", "catalog", "definition_of", "dialect", "error_name", "error_names", "guess", "header_version",
+    "load", "named_catalog", "parse_definition", "release_catalog", "releases", "snake_name",
 ]  # fmt: skip
 
 # What a decoder never needs is imported when it is first asked for: reading jars brings zipfile and pathlib.
@@ -36,6 +36,7 @@ _LATER = {
     "error_names": "kwire.schema.error_codes",
     "Release": "kwire.schema.release_table",
     "Releases": "kwire.schema.release_table",
+    "Target": "kwire.schema.release_table",
     "guess": "kwire.schema.release_table",
     "releases": "kwire.schema.release_table",
 }

@@ -6,6 +6,7 @@ data is computed from the published jars by `tools/build_catalog.py`; before 0.1
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, total_ordering
@@ -15,9 +16,10 @@ from kwire.errors import InputError
 from kwire.schema.model import Field, Versions
 from kwire.schema.stored import read_data
 
-__all__ = ["LISTENERS", "Release", "Releases", "guess", "name_in", "release_key", "releases"]
+__all__ = ["LISTENERS", "Release", "Releases", "Target", "guess", "name_in", "release_key", "releases"]
 
 LISTENERS: Final = ("zk_broker", "broker", "controller")
+_TARGET_NAME: Final = re.compile(r"(?=\D|.*:)[\w.:\[\]-]{1,255}")
 
 # A broker without a telemetry receiver plugin does not advertise GetTelemetrySubscriptions and PushTelemetry (KIP-714).
 _TELEMETRY: Final = frozenset((71, 72))
@@ -177,6 +179,39 @@ def _named(name: str) -> Release:
     return releases()[name]
 
 
+class Target(Release):
+    """Brokers whose answer to ApiVersions is that of no Kafka release: what they advertise counts as accepted.
+
+    Attributes:
+        ranges: lowest and highest version by API key.
+        source: where the answer is from.
+        date: when it was given, as `2026-11-29`.
+    """
+
+    def __init__(self, name: str, ranges: Mapping[int, tuple[int, int]], source: str, date: str) -> None:
+        if not _TARGET_NAME.fullmatch(name):
+            raise InputError(f"{name!r} cannot name a target: expected a letter, then letters, digits and . _ : [ ] -")
+        super().__init__(name, {key: _Api.of({"accepts": {"broker": f"{low}-{high}"}}) for key, (low, high) in ranges.items()})
+        self.ranges, self.source, self.date = dict(ranges), source, date
+
+    @property
+    def key(self) -> tuple[int, ...]:  # has no number; no feature of a release is taken for granted
+        return ()
+
+    @property
+    def minor(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Target) and (self.name, self.ranges) == (other.name, other.ranges)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Target, (self.name, self.ranges, self.source, self.date)
+
+
 class Releases:
     """All releases, oldest first; `spans` has the state of each API key from a release on (`since`)."""
 
@@ -209,12 +244,16 @@ class Releases:
     def newest(self) -> Release:
         return self._all[self.names[-1]]
 
-    def resolve(self, text: str) -> Release:
+    def resolve(self, text: str | Release) -> Release:
         """Return the release of this name, else the newest whose name begins with these numbers: `4.0` is 4.0.2, `4.0.0` is itself.
+
+        A release is itself.
 
         Raises:
             InputError: no release fits; names near ones.
         """
+        if isinstance(text, Release):
+            return text
         text = text.strip()
         if text in self._all:
             return self._all[text]

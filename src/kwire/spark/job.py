@@ -34,6 +34,7 @@ from kwire.capture.files.series import Series, group_series, is_overlap
 from kwire.capture.request_logs.times import zone_of
 from kwire.errors import InputError
 from kwire.files.file_systems import StoreOptions, store_options
+from kwire.schema import Release, Target
 from kwire.spark.digest_task import KnownRows, digest_rows, known_rows, merged
 from kwire.spark.divided_files import whole_files
 from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
@@ -79,7 +80,7 @@ class JobRequest:
             (`kwire.spark.local_processes.choose_engine`). The tables are the same.
         master: Spark master, None for the default.
         ports: TCP ports of brokers; empty to detect them.
-        target_releases: releases to judge; empty for the default targets.
+        target_releases: releases and targets to judge; empty for the default targets.
         broker_release: release of the observed brokers, if no ApiVersions response shows it.
         series_rule: rule that groups files (`kwire.capture.files.series.group_series`).
         overwrite: replace an earlier analysis in `out`.
@@ -97,7 +98,7 @@ class JobRequest:
     engine: Engine = "auto"
     master: str | None = None
     ports: tuple[int, ...] = ()
-    target_releases: tuple[str, ...] = ()
+    target_releases: tuple[str | Release, ...] = ()
     broker_release: str | None = None
     series_rule: str = "name"
     overwrite: bool = False
@@ -198,10 +199,11 @@ def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequenc
         "inputs": list(request.inputs),
         "ports": list(request.ports),
         "series_rule": request.series_rule,
-        "target_releases": list(request.target_releases),
+        "target_releases": [each if isinstance(each, str) else each.name for each in request.target_releases],
         "broker_release": request.broker_release,
         "log_zone": request.log_zone,
         "partition_by": request.partition_by,
+        **_targets(request),
         "captures": captures.select(columns).to_pylist(),
         "cost": {
             "plan": report.plan,
@@ -219,12 +221,23 @@ def _like(request: JobRequest, manifests: Sequence[Mapping[str, Any]]) -> JobReq
         return request
     targets, release = ({str(each.get(name) or "") for each in manifests} for name in ("target_releases", "broker_release"))
     first = manifests[0]
+    if "targets" in first and not request.target_releases:
+        raise InputError(f"the analyses judge {targets.pop()}, which is no Kafka release; give its file or broker again with --to")
     return replace(
         request,
         partition_by=first.get("partition_by"),
         target_releases=request.target_releases or (tuple(first["target_releases"]) if len(targets) == 1 else ()),
         broker_release=request.broker_release or (first["broker_release"] if len(release) == 1 else None),
     )
+
+
+def _targets(request: JobRequest) -> dict[str, Any]:
+    found = [
+        {"name": each.name, "source": each.source if request.redaction is None else "a file", "date": each.date}
+        for each in request.target_releases
+        if isinstance(each, Target)
+    ]
+    return {"targets": found} if found else {}
 
 
 def _driver_parts(location: str, plan: Plan, tables: Mapping[str, pa.Table], parts: Sequence[str], by_date: bool) -> list[str]:

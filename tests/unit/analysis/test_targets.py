@@ -1,0 +1,141 @@
+"""Targets that are no Kafka release: read from files in each form, and the verdicts on what they advertise."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+from kwire.analysis.release_ranges import target_range
+from kwire.analysis.remedies import Software, remedy_of
+from kwire.analysis.targets import answer_json, read_target
+from kwire.analysis.verdicts import Use, judge
+from kwire.errors import InputError
+from kwire.schema import Release, Target, releases
+
+SAMPLE = Path(__file__).parents[3] / "examples" / "three-brokers.pcap.gz"
+RANGES = {0: (3, 8), 1: (4, 11), 3: (0, 7), 18: (0, 2)}
+# A response of ApiVersions v0 by hand: correlation id 7, no error, 4 times key, lowest, highest.
+HEX = "00000007 0000 00000004 0000 0003 0008 0001 0004 000b 0003 0000 0007 0012 0000 0002"
+# As org.apache.kafka.clients.NodeApiVersions prints it, of two brokers.
+TOOL = """\
+a:9092 (id: 1 rack: null isFenced: false) -> (
+	Produce(0): 0 to 8 [usable: 8],
+	Fetch(1): 4 to 11 [usable: 11],
+	Metadata(3): 0 to 7 [usable: 7],
+	ApiVersions(18): 0 to 2 [usable: 2],
+	CreateTopics(19): 0 [usable: 0],
+	ConsumerGroupHeartbeat(68): UNSUPPORTED
+)
+b:9092 (id: 2 rack: null isFenced: false) -> (
+	Produce(0): 3 to 9 [usable: 9],
+	Fetch(1): 0 to 13 [usable: 13],
+	Metadata(3): 0 to 7 [usable: 7],
+	ApiVersions(18): 0 to 2 [usable: 2],
+	UNKNOWN(999): 0 to 1
+)
+"""
+LISTED = {"apiKeys": [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, (low, high) in RANGES.items()]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(TOOL, id="kafka-broker-api-versions.sh"),
+        pytest.param(HEX, id="hex"),
+        pytest.param("00000022" + HEX.replace(" ", ""), id="hex-of-frame"),
+        pytest.param(json.dumps({"errorCode": 0, **LISTED, "throttleTimeMs": 0}), id="response"),
+        pytest.param(json.dumps({"requestHeader": {"requestApiKey": 18}, "response": LISTED}), id="entry-of-log"),
+    ],
+)
+def test_answers_in_files(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "other-24.3.txt"
+    path.write_text(text)
+    found = read_target(str(path))
+    assert isinstance(found, Target)
+    assert (found.name, found.ranges, found.source) == ("other-24.3", RANGES, str(path))
+    path.write_text(json.dumps(answer_json(found)))
+    assert read_target(str(path)) == found
+    assert pickle.loads(pickle.dumps(found)) == found  # tasks of Spark take it along
+
+
+def test_the_answer_of_a_release_is_the_release(tmp_path: Path) -> None:
+    path = tmp_path / "answer.json"
+    advertised = releases()["4.1.2"].advertised()
+    entries = [{"apiKey": key, "minVersion": each.lowest, "maxVersion": each.highest} for key, each in advertised.items()]
+    path.write_text(json.dumps({"apiKeys": entries}))
+    found = read_target(str(path))
+    assert isinstance(found, Release)
+    assert found == releases()["4.1.2"]
+    produce = target_range(found, 0)
+    assert (advertised[0].lowest, produce.accepts) == (0, (3, 13))  # KAFKA-18659
+
+
+def test_the_brokers_of_a_capture() -> None:
+    assert read_target(str(SAMPLE)).minor == "3.9"
+
+
+@pytest.mark.parametrize("text", ["hello", "{}", "00 01", "[" * 100_000, '{"apiKeys": []}'])
+def test_a_file_without_an_answer(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"notes\.txt has no answer to ApiVersions; expected"):
+        read_target(str(path))
+
+
+@pytest.mark.parametrize(
+    "entry", [7, {"apiKey": 0}, {"apiKey": 0, "minVersion": 3, "maxVersion": 2}, {"apiKey": True, "minVersion": 0, "maxVersion": 2}]
+)
+def test_an_entry_without_its_numbers(tmp_path: Path, entry: object) -> None:
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps({"apiKeys": [entry]}))
+    with pytest.raises(InputError, match="an entry of apiKeys lacks apiKey, minVersion and maxVersion"):
+        read_target(str(path))
+
+
+@pytest.mark.parametrize(
+    ("use", "key", "verdict", "reason", "fix"),
+    [
+        (
+            Use(api_name="Produce", api_version=2, broker_highest=9), 0, "breaks",
+            "shop requires Produce v3 or later; this client sends v2 although the broker offers v9, so v2 is the client's own maximum.",
+            "Identify the library and upgrade it to a version that sends Produce v3 or later; until then, a proxy can translate.",
+        ),
+        (Use(api_name="Produce", api_version=3), 0, "compatible", "shop advertises Produce v3 to v8; this client sends v3.", None),
+        (
+            Use(api_name="Fetch", api_version=13), 1, "compatible",
+            "shop advertises Fetch up to v11; this client sends v13 and negotiates, so it will use a lower version.", None,
+        ),
+        (
+            Use(api_name="InitProducerId", api_version=1), 22, "breaks", "shop does not have InitProducerId, new in Kafka 0.11.0.",
+            "shop lacks the idempotent producer: set enable.idempotence=false, and use no transactions.",
+        ),
+        (
+            Use(api_name="ShareFetch", api_version=1), 78, "breaks", "shop does not have ShareFetch, new in Kafka 4.1.",
+            "shop lacks share groups: consume with KafkaConsumer instead of KafkaShareConsumer.",
+        ),
+        (
+            Use(api_name="DescribeLogDirs", api_version=1), 35, "breaks", "shop does not have DescribeLogDirs, new in Kafka 1.0.",
+            "Turn off the feature that uses DescribeLogDirs: shop does not have it.",
+        ),
+        (
+            Use(api_name="PushTelemetry", api_version=0), 72, "compatible",
+            "shop does not have PushTelemetry, new in Kafka 3.7; clients do without it.", None,
+        ),
+    ],
+)  # fmt: skip
+def test_verdicts_on_what_is_advertised(use: Use, key: int, verdict: str, reason: str, fix: str | None) -> None:
+    target = target_range(Target("shop", RANGES, "by hand", "2026-11-29"), key)
+    judgement = judge(use, target)
+    assert (judgement.verdict, judgement.reason) == (verdict, reason)
+    assert remedy_of(use, judgement, target, Software(None, None, ())).text == fix
+
+
+def test_names_of_targets() -> None:
+    for name in ("10.0.0.1:9092", "[::1]:9092", "redpanda-24.3"):
+        assert Target(name, RANGES, "", "").name == name
+    for name in ("4.1", "a b", "a=b", ""):
+        with pytest.raises(InputError, match="cannot name a target"):
+            Target(name, RANGES, "", "")

@@ -1,0 +1,97 @@
+"""`--to` with a file or a broker, in each command that takes it; the brokers here are sockets with an answer by hand."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kwire.cli.entry import commands
+from kwire.report import render_report
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "three-brokers.pcap.gz"
+# Produce 3 to 8, Fetch 4 to 11, Metadata 0 to 7, ApiVersions 0 to 2, behind correlation id and error
+ANSWER = bytes.fromhex("0000 00000004 0000 0003 0008 0001 0004 000b 0003 0000 0007 0012 0000 0002")
+
+
+@pytest.fixture
+def broker() -> Iterator[str]:
+    """A broker that knows ApiVersions up to v2, and answers later versions with error 35, in v0 (KIP-511)."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            while True:
+                try:
+                    peer, _ = listening.accept()
+                except OSError:
+                    return
+                with peer:
+                    while request := peer.recv(4096):
+                        version, correlation = request[6:8], request[8:12]
+                        throttle = bytes(4) if version in (b"\0\1", b"\0\2") else b""
+                        body = correlation + (ANSWER if version <= b"\0\2" else b"\0\x23" + ANSWER[2:]) + throttle
+                        peer.sendall(len(body).to_bytes(4, "big") + body)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+
+
+def test_analyze_to_a_broker(broker: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = CliRunner().invoke(commands, ["analyze", str(EXAMPLE), "--out", str(out), "--to", broker])
+    assert done.exit_code == 0, done.output
+    assert f"{broker} answers as no Kafka release: the verdicts say what {broker} advertises, and it may accept less" in done.stderr
+    assert f"Kafka {broker}" not in done.output
+    page = render_report(str(out), "md")
+    assert f"(from {broker}, 2" in page
+    assert "it is judged by the versions that it advertises, and may accept fewer" in page
+    manifest = json.loads((out / "_manifest.json").read_text())
+    assert manifest["target_releases"] == [broker]
+    assert [each["name"] for each in manifest["targets"]] == [broker]
+
+
+def test_no_targets_in_the_manifest_of_others(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = CliRunner().invoke(commands, ["analyze", str(EXAMPLE), "--out", str(out), "--to", "4.1", "--no-report"])
+    assert done.exit_code == 0, done.output
+    manifest = json.loads((out / "_manifest.json").read_text())
+    assert manifest["target_releases"] == ["4.1"]
+    assert "targets" not in manifest
+
+
+def test_a_broker_that_does_not_answer(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+    done = CliRunner().invoke(commands, ["analyze", str(EXAMPLE), "--out", str(tmp_path / "out"), "--to", address])
+    assert (done.exit_code, done.stderr) == (1, f"kwire: cannot connect to {address}: Connection refused.\n")
+
+
+def test_what_is_no_target(tmp_path: Path) -> None:
+    done = CliRunner().invoke(commands, ["analyze", str(EXAMPLE), "--out", str(tmp_path / "out"), "--to", "warp"])
+    assert done.exit_code == 1
+    assert "--to warp is not a Kafka release such as 4.1, a file with the answer of a broker, or HOST:PORT" in done.stderr
+
+
+def test_watch_a_broker(broker: str) -> None:
+    done = CliRunner().invoke(commands, ["watch", "--to", broker], input=EXAMPLE.read_bytes())
+    assert done.exit_code == 0, done.output
+    assert f"clients break on {broker} so far" in done.stdout
+    assert "InitProducerId v" in done.stdout
+    assert "Metadata v" not in done.stdout  # who negotiates steps down to v7
+
+
+def test_a_redacted_analysis_names_no_broker(broker: str, tmp_path: Path) -> None:
+    target, out, key = tmp_path / "other.txt", tmp_path / "out", tmp_path / "secret.key"
+    target.write_text((b"\0\0\0\1" + ANSWER).hex())
+    key.write_bytes(b"0" * 32)
+    command = ["analyze", str(EXAMPLE), "--out", str(out), "--redact", "--redact-key", str(key)]
+    refused = CliRunner().invoke(commands, [*command, "--to", broker])
+    assert (refused.exit_code, "--to HOST:PORT names one in each verdict" in refused.stderr) == (2, True)
+    done = CliRunner().invoke(commands, [*command, "--to", str(target)])
+    assert done.exit_code == 0, done.output
+    assert [each["source"] for each in json.loads((out / "_manifest.json").read_text())["targets"]] == ["a file"]
