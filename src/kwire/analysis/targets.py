@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
@@ -19,7 +19,7 @@ from kwire.errors import InputError, WireError
 from kwire.json_encoding import encode_json
 from kwire.schema import Release, Target, guess, releases
 
-__all__ = ["answer_json", "is_release", "of_answer", "read_target"]
+__all__ = ["answer_json", "in_manifest", "is_release", "of_answer", "read_target"]
 
 _API_VERSIONS: Final = 18
 _TEXT_BYTES: Final = 1 << 20
@@ -50,6 +50,17 @@ def answer_json(target: Target) -> dict[str, Any]:
     """Return the form of `read_target` that keeps name, source and date."""
     ranges = [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, (low, high) in sorted(target.ranges.items())]
     return {"name": target.name, "source": target.source, "date": target.date, "apiKeys": ranges}
+
+
+def in_manifest(targets: Sequence[str | Release], *, redacted: bool) -> dict[str, Any]:
+    """Return what the manifest of an analysis says of its targets; `targets` is there if one is no Kafka release."""
+    names = [each if isinstance(each, str) else each.name for each in targets]
+    others = [
+        {"name": each.name, "source": "a file" if redacted else each.source, "date": each.date}
+        for each in targets
+        if isinstance(each, Target)
+    ]
+    return {"target_releases": names, **({"targets": others} if others else {})}
 
 
 def read_target(path: str) -> Release:

@@ -12,6 +12,7 @@ from kwire.cli.completion import complete_release
 from kwire.cli.exit_status import CLIENTS_BREAK
 from kwire.cli.report_options import failing, forms_option, open_option, open_page, wide_option, with_fail_on
 from kwire.cli.store_options import with_store_options
+from kwire.cli.target_option import command_config_option, targets_of
 
 __all__ = ["merge"]
 
@@ -22,8 +23,10 @@ __all__ = ["merge"]
     "Verdicts",
     cloup.option(
         "--to", "targets", multiple=True, metavar="R", shell_complete=complete_release,
-        help="Kafka version to judge (repeatable) [default: those of the analyses, if they are the same].",
+        help="Kafka version to judge, or a broker or file, as in analyze (repeatable) [default: those of the analyses, if they are the "
+        "same].",
     ),
+    command_config_option(),
     cloup.option(
         "--from", "broker_release", metavar="R", shell_complete=complete_release,
         help="Version that the observed brokers run, if the captures do not show it [default: that of the analyses].",
@@ -43,8 +46,8 @@ __all__ = ["merge"]
 )
 @with_store_options
 def merge(
-    folders: tuple[str, ...], targets: tuple[str, ...], broker_release: str | None, owners: str | None, out: str, overwrite: bool,
-    forms: tuple[str, ...], no_report: bool, open_it: bool, wide: bool, as_json: bool, fail_on: str | None,
+    folders: tuple[str, ...], targets: tuple[str, ...], command_config: str | None, broker_release: str | None, owners: str | None,
+    out: str, overwrite: bool, forms: tuple[str, ...], no_report: bool, open_it: bool, wide: bool, as_json: bool, fail_on: str | None,
 ) -> int:  # fmt: skip
     """Merge the analyses in folders DIR..., which `kwire analyze` or `kwire merge` wrote, into one in --out; captures are not read again.
 
@@ -71,8 +74,8 @@ def merge(
     from kwire.spark.job import JobRequest
 
     request = JobRequest(
-        inputs=folders, out=out, engine="local", target_releases=targets, broker_release=broker_release, owners=owners, overwrite=overwrite,
-        merges=True,
+        inputs=folders, out=out, engine="local", target_releases=targets_of(targets, command_config), broker_release=broker_release,
+        owners=owners, overwrite=overwrite, merges=True,
     )  # fmt: skip
     command = shlex.join(["kwire", *sys.argv[1:]])
     report = run_with_bar(request, None if no_report else lambda folder: write_reports(folder, forms, command=command))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
 import cloup
 
 from kwire.cli.completion import complete_release
+from kwire.cli.target_option import command_config_option, target_text
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,8 +30,13 @@ __all__ = ["proxy"]
 @cloup.option_group(
     "Rehearse an upgrade",
     cloup.option(
-        "--rehearse", metavar="RELEASE", shell_complete=complete_release, help="The Kafka release that clients are to meet, such as 4.3."
+        "--rehearse",
+        metavar="RELEASE",
+        shell_complete=complete_release,
+        help="The Kafka release that clients are to meet, such as 4.3; "
+        "or HOST:PORT of a broker, which is asked; or a file with the answer of one.",
     ),
+    command_config_option("--rehearse"),
     cloup.option("--count", "mode", flag_value="count", help="Only count requests that it would reject (default)."),
     cloup.option("--break", "mode", flag_value="break", help="Reject them as it would: for a canary listener."),
     cloup.option(
@@ -40,7 +47,7 @@ __all__ = ["proxy"]
 @cloup.option("--check", is_flag=True, help="Check the configuration and stop.")
 def proxy(
     config: str | None, listen: str | None, broker: str | None, node_id: int, advertised: str | None,
-    rehearse: str | None, mode: str | None, out: str | None, every: float, check: bool,
+    rehearse: str | None, command_config: str | None, mode: str | None, out: str | None, every: float, check: bool,
 ) -> None:  # fmt: skip
     """Forward connections to brokers under the rules of CONFIG (TOML), or to one broker.
 
@@ -71,6 +78,9 @@ def proxy(
         raise click.UsageError("--count and --break go with --rehearse.")
     if out is not None and (rehearse is None or mode == "break"):
         raise click.UsageError("--out goes with --rehearse and --count.")
+    if rehearse is not None:
+        context = click.get_current_context()
+        rehearse = target_text(rehearse, command_config, lambda: context.with_resource(TemporaryDirectory()))
     page = RehearsalPage(out, rehearse) if out is not None and rehearse is not None and not check else None
 
     def read() -> ProxyConfig:
@@ -122,7 +132,7 @@ def proxy(
 def _tell(rule: RehearsalRule) -> None:
     from kwire.schema import catalog
 
-    click.echo(f"Requests that Kafka {rule.release.name} would reject: {sum(rule.rejected.values()) + rule.others:,}")
+    click.echo(f"Requests that {rule.release.title} would reject: {sum(rule.rejected.values()) + rule.others:,}")
     for who, count in rule.rejected.most_common():
         library = f"{who.software_name} {who.software_version}".strip() or "library not sent"
         api = f"{catalog().api_name(who.api_key)} v{who.api_version}"

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any, Final
 import cloup
 
 from kwire.errors import InputError
+from kwire.json_encoding import encode_json
 
 if TYPE_CHECKING:
     from kwire.schema import Release
 
-__all__ = ["command_config_option", "target_of", "targets_of"]
+__all__ = ["command_config_option", "target_of", "target_text", "targets_of"]
 
 _SECONDS: Final = 10.0
 
 
-def command_config_option() -> Callable[[Any], Any]:
+def command_config_option(option: str = "--to") -> Callable[[Any], Any]:
     return cloup.option(
-        "--command-config", metavar="FILE", help="Client properties, as Kafka's tools take them, for TLS and SASL of a broker in --to."
+        "--command-config",
+        metavar="FILE",
+        help=f"Client properties, as Kafka's tools take them, for TLS and SASL of a broker in {option}.",
     )
 
 
@@ -54,6 +57,21 @@ def target_of(text: str, config: str | None) -> Release:
     else:
         warn(f"{text} answers as Kafka {found.name}, whose accepted versions count")
     return found
+
+
+def target_text(text: str, config: str | None, folder: Callable[[], str]) -> str:
+    """Return a release, or a file that holds the answer: what a broker answers goes into a file of `folder()`."""
+    from kwire.analysis.targets import answer_json, is_release
+    from kwire.schema import Target
+
+    if is_release(text):
+        return text
+    found = target_of(text, config)
+    if not isinstance(found, Target) or Path(text).exists():
+        return text if isinstance(found, Target) else found.name
+    path = Path(folder(), "target.json")
+    path.write_text(encode_json(answer_json(found)), "utf-8")
+    return str(path)
 
 
 def _asked(text: str, config: str | None) -> Release:

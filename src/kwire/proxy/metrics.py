@@ -91,7 +91,7 @@ def rule_metrics(rules: Iterable[Rule]) -> Iterator[Metric]:
             yield _counter("kwire_proxy_refusals", "Responses to clients that are refused", refused, *names)
         elif isinstance(rule, RehearsalRule):
             yield _counter(
-                "kwire_proxy_rehearsal_rejected", f"Requests that Kafka {rule.release.name} would reject",
+                "kwire_proxy_rehearsal_rejected", f"Requests that {rule.release.title} would reject",
                 _rejected(rule), "client_software_name", "client_software_version", "client_id", "api", "version", "release",
             )  # fmt: skip
             yield _counter("kwire_proxy_rehearsal_others", "Further ones of clients beyond the limit", {(): rule.others})

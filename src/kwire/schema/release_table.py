@@ -87,6 +87,11 @@ class Release:
         return ".".join(map(str, self.key[: 3 if self.key[0] == 0 else 2]))
 
     @property
+    def title(self) -> str:
+        """`Kafka 3.9.2`; of a target, its name."""
+        return f"Kafka {self.name}"
+
+    @property
     def takes_raw_gssapi(self) -> bool:
         """True if brokers accept GSSAPI tokens without SaslHandshake, as clients before KIP-43 send them; 4.0 removed it (KAFKA-18339)."""
         return self.key < (4,)
@@ -200,6 +205,10 @@ class Target(Release):
 
     @property
     def minor(self) -> str:
+        return self.name
+
+    @property
+    def title(self) -> str:
         return self.name
 
     def __eq__(self, other: object) -> bool:

@@ -27,6 +27,7 @@ from kwire.analysis.owners import NO_OWNERS, read_owners
 from kwire.analysis.partials import from_bytes
 from kwire.analysis.quality import too_little
 from kwire.analysis.redaction import Redaction, Redactor
+from kwire.analysis.targets import in_manifest
 from kwire.capture.files.capture_points import names_in
 from kwire.capture.files.inputs import CaptureFile, MissingInput, expand_inputs
 from kwire.capture.files.piece_kinds import kind_of
@@ -34,7 +35,7 @@ from kwire.capture.files.series import Series, group_series, is_overlap
 from kwire.capture.request_logs.times import zone_of
 from kwire.errors import InputError
 from kwire.files.file_systems import StoreOptions, store_options
-from kwire.schema import Release, Target
+from kwire.schema import Release
 from kwire.spark.digest_task import KnownRows, digest_rows, known_rows, merged
 from kwire.spark.divided_files import whole_files
 from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
@@ -199,11 +200,10 @@ def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequenc
         "inputs": list(request.inputs),
         "ports": list(request.ports),
         "series_rule": request.series_rule,
-        "target_releases": [each if isinstance(each, str) else each.name for each in request.target_releases],
+        **in_manifest(request.target_releases, redacted=request.redaction is not None),
         "broker_release": request.broker_release,
         "log_zone": request.log_zone,
         "partition_by": request.partition_by,
-        **_targets(request),
         "captures": captures.select(columns).to_pylist(),
         "cost": {
             "plan": report.plan,
@@ -229,15 +229,6 @@ def _like(request: JobRequest, manifests: Sequence[Mapping[str, Any]]) -> JobReq
         target_releases=request.target_releases or (tuple(first["target_releases"]) if len(targets) == 1 else ()),
         broker_release=request.broker_release or (first["broker_release"] if len(release) == 1 else None),
     )
-
-
-def _targets(request: JobRequest) -> dict[str, Any]:
-    found = [
-        {"name": each.name, "source": each.source if request.redaction is None else "a file", "date": each.date}
-        for each in request.target_releases
-        if isinstance(each, Target)
-    ]
-    return {"targets": found} if found else {}
 
 
 def _driver_parts(location: str, plan: Plan, tables: Mapping[str, pa.Table], parts: Sequence[str], by_date: bool) -> list[str]:

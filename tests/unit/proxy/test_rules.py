@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -80,6 +82,32 @@ def test_rehearsal_breaks_as_the_release_does() -> None:
     moves = connection.from_client(request(8, 1, messages.OffsetCommitRequest(group_id="g", member_id="m")), 3)
     assert moves.to_server == []
     assert "api key 8" in connection.close_reason
+
+
+def other_broker(folder: Path) -> str:
+    """Write the answer of a broker that has Produce 3 to 8, Metadata 0 to 7 and no transactions."""
+    path = folder / "other.json"
+    entries = [(0, 3, 8), (3, 0, 7), (18, 0, 2)]
+    path.write_text(json.dumps({"apiKeys": [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, low, high in entries]}))
+    return str(path)
+
+
+def test_rehearsal_of_another_broker_caps_and_closes(tmp_path: Path) -> None:
+    connection = connected(RehearsalRule(other_broker(tmp_path), "break"))
+    found = exchange(connection, 18, 3, software("x", "1"), ranges((0, 0, 11), (3, 0, 12), (22, 0, 4)))
+    assert advertised(found) == [(0, 3, 8), (3, 0, 7)]
+    moves = connection.from_client(request(22, 1, messages.InitProducerIdRequest(transactional_id="t")), 3)
+    assert moves.to_server == []
+    assert "api key 22" in connection.close_reason
+
+
+def test_rehearsal_of_another_broker_counts_what_clients_cannot_avoid(tmp_path: Path) -> None:
+    rule = RehearsalRule(other_broker(tmp_path), "count")
+    connection = connected(rule)
+    exchange(connection, 18, 3, software("x", "1"), ranges((3, 0, 12), (22, 0, 4)))
+    exchange(connection, 3, 9, messages.MetadataRequest(), messages.MetadataResponse(), 4)  # with that broker it would send v7
+    exchange(connection, 22, 1, messages.InitProducerIdRequest(), messages.InitProducerIdResponse(), 5)
+    assert dict(rule.rejected) == {Rejected("x", "1", "shop", "10.0.0.9", 22, 1): 1}
 
 
 @pytest.mark.parametrize(("release", "mode", "passes"), [("4.0", "break", False), ("4.0", "count", True), ("3.9", "break", True)])

@@ -12,14 +12,16 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 import kwire
 from kwire.codec import VersionLimits
+from kwire.errors import InputError
 from kwire.protocol.relay import CALL, CLOSE, Held, RelayRule
 from kwire.proxy.rules.api_versions_answer import API_VERSIONS, limited_answers
 from kwire.proxy.rules.rule import ConnectionRule, Peer
-from kwire.schema import catalog, releases
+from kwire.schema import Release, Target, Versions, catalog, releases
 
 __all__ = ["RehearsalMode", "RehearsalRule", "Rejected"]
 
@@ -37,7 +39,7 @@ class Rejected(NamedTuple):
 
 
 class RehearsalRule:
-    """The rule.
+    """The rule; `release` is a release, or a file with the answer of another broker to ApiVersions (`kwire.analysis.targets`).
 
     Attributes:
         lock: lock for readers of the counts.
@@ -48,7 +50,7 @@ class RehearsalRule:
     name = "rehearsal"
 
     def __init__(self, release: str, mode: RehearsalMode) -> None:
-        self.release = releases().resolve(release)
+        self.release = _release(release)
         self.mode: RehearsalMode = mode
         self.raw_gssapi = mode == "count" or self.release.takes_raw_gssapi
         self.lock = threading.Lock()
@@ -68,6 +70,8 @@ class RehearsalRule:
             if message.kind != "request" or key is None or key == API_VERSIONS:
                 continue
             accepted = self.release.accepts(key)
+            if accepted is not None and self.mode == "count" and isinstance(self.release, Target):
+                accepted = Versions(accepted.lowest, Versions.OPEN)  # clients that negotiate would use a lower version
             refused = [version for version in message.valid_versions if accepted is None or version not in accepted]
             if refused:
                 yield key, refused
@@ -81,6 +85,17 @@ class RehearsalRule:
                 self.rejected[what] += 1
             else:
                 self.others += 1
+
+
+def _release(text: str) -> Release:
+    try:
+        return releases().resolve(text)
+    except InputError:
+        if not Path(text).is_file():
+            raise
+    from kwire.analysis.targets import read_target  # pyarrow comes with it
+
+    return read_target(text)
 
 
 class _Rehearsing(ConnectionRule):
