@@ -54,8 +54,8 @@ __all__ = ["analyze"]
     "Verdicts",
     cloup.option(
         "--to", "targets", multiple=True, metavar="R", shell_complete=complete_release,
-        help="Kafka version to judge, such as 4.1 or 4.0.0; or HOST:PORT of a broker, which is asked; or a file with the answer of one "
-        "(repeatable) [default: all newer minor versions].",
+        help="Kafka version to judge, such as 4.1 or 4.0.0; or HOST:PORT of a broker, which is asked; or a file with the answer of one; or "
+        "a name of kwire catalog targets (repeatable) [default: all newer minor versions].",
     ),
     command_config_option(),
     cloup.option(

@@ -9,6 +9,7 @@ import click
 import cloup
 
 from kwire.cli.catalog_options import catalog_options, chosen_catalog, doubts_told
+from kwire.cli.catalog_targets import add_command, targets_command
 from kwire.cli.completion import complete_api, complete_catalog, complete_release
 
 if TYPE_CHECKING:
@@ -304,3 +305,7 @@ def tags_command(catalog_name: str | None, dialects: tuple[str, ...], as_json: b
     print_table(
         ["message", "field", "tag", "type", "versions"], [(row.message, row.path, row.tag, row.type, str(row.versions)) for row in rows]
     )
+
+
+catalog.add_command(targets_command)
+catalog.add_command(add_command)

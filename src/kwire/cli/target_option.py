@@ -40,18 +40,26 @@ def target_of(text: str, config: str | None) -> Release:
     Raises:
         InputError: it is none of these, or the broker does not answer.
     """
+    from kwire.analysis.named_targets import is_stale, named_targets
     from kwire.analysis.targets import is_release, read_target
     from kwire.cli.terminal import warn
     from kwire.schema import Target, releases
 
     if is_release(text):
         return releases().resolve(text)
-    if Path(text).exists():
+    if text in named_targets():
+        found = named_targets()[text]
+        if is_stale(found):
+            warn(f"the answer of {text} is of {found.date}, more than a year ago; ask a broker with --to HOST:PORT for today's")
+    elif Path(text).exists():
         found = read_target(text)
     elif ":" in text:
         found = _asked(text, config)
     else:
-        raise InputError(f"--to {text} is not a Kafka release such as 4.1, a file with the answer of a broker, or HOST:PORT.")
+        raise InputError(
+            f"--to {text} is not a Kafka release such as 4.1, a target of `kwire catalog targets`, a file with the answer of a broker, or "
+            "HOST:PORT."
+        )
     if isinstance(found, Target):
         warn(f"{text} answers as no Kafka release: the verdicts say what {found.name} advertises, and it may accept less")
     else:

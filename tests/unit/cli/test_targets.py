@@ -74,7 +74,10 @@ def test_a_broker_that_does_not_answer(tmp_path: Path) -> None:
 def test_what_is_no_target(tmp_path: Path) -> None:
     done = CliRunner().invoke(commands, ["analyze", str(EXAMPLE), "--out", str(tmp_path / "out"), "--to", "warp"])
     assert done.exit_code == 1
-    assert "--to warp is not a Kafka release such as 4.1, a file with the answer of a broker, or HOST:PORT" in done.stderr
+    assert (
+        "warp is not a Kafka release such as 4.1, a target of `kwire catalog targets`, a file with the answer of a broker, or HOST:PORT"
+        in done.stderr
+    )
 
 
 def test_watch_a_broker(broker: str) -> None:
