@@ -47,10 +47,12 @@ def target_of(text: str, config: str | None) -> Release:
 
     if is_release(text):
         return releases().resolve(text)
-    if text in named_targets():
-        found = named_targets()[text]
-        if is_stale(found):
-            warn(f"the answer of {text} is of {found.date}, more than a year ago; ask a broker with --to HOST:PORT for today's")
+    found: Release
+    named = named_targets().get(text)
+    if named is not None:
+        found = named
+        if is_stale(named):
+            warn(f"the answer of {text} is of {named.date}, more than a year ago; ask a broker with --to HOST:PORT for today's")
     elif Path(text).exists():
         found = read_target(text)
     elif ":" in text:
