@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 import cloup
 
+from kwire.cli.completion import complete_release
 from kwire.cli.exit_status import CLIENTS_BREAK
 from kwire.cli.report_options import failing, forms_option, open_option, open_page, show_reports, wide_option, with_fail_on
 from kwire.cli.store_options import with_store_options
@@ -30,11 +31,25 @@ _STANDARD_OUTPUT = "-"
     "Summary",
     wide_option(),
     cloup.option("--json", "as_json", is_flag=True, help="Print the summary as JSON; write no files."),
+    cloup.option(
+        "--clients-to",
+        metavar="R",
+        shell_complete=complete_release,
+        help="Release of Kafka's Java clients: say which applications may move to it with the brokers as they are.",
+    ),
     with_fail_on(),
 )
 @with_store_options
 def report(
-    folder: str, forms: tuple[str, ...], before: str, out: str | None, open_it: bool, wide: bool, as_json: bool, fail_on: str | None
+    folder: str,
+    forms: tuple[str, ...],
+    before: str,
+    out: str | None,
+    open_it: bool,
+    wide: bool,
+    as_json: bool,
+    clients_to: str | None,
+    fail_on: str | None,
 ) -> int:
     """Write DIR/report.html again from the tables in DIR and print the summary.
 
@@ -46,6 +61,7 @@ def report(
       kwire report report/ --format md --out - | gh issue create --title "Kafka clients" --body-file -
       kwire report report/ --format sarif --format junit --fail-on breaks
       kwire report tuesday/ --before monday/
+      kwire report report/ --clients-to 4.1
 
     Exit status: 0; 1 the report could not be written; 2 wrong options; 5 a client has a verdict that --fail-on names.
     """
@@ -54,10 +70,14 @@ def report(
     from kwire.tables.pandas_left_out import leave_pandas_out
 
     leave_pandas_out()
-    from kwire.cli.summary import print_summary
+    from kwire.cli.summary import print_moves, print_summary
     from kwire.cli.terminal import json_line, no_width
     from kwire.report import render_report, summarize, write_reports
+    from kwire.report.analysis_folder import AnalysisFolder
+    from kwire.report.client_upgrade import client_moves
+    from kwire.schema import releases
 
+    moving = None if clients_to is None else releases().resolve(clients_to)
     command = f"kwire report {folder}" + (f" --before {before}" if before else "")
     if out is not None and not as_json:
         if len(forms) != 1:
@@ -66,12 +86,15 @@ def report(
         return CLIENTS_BREAK if fail_on and failing(summarize(folder), fail_on) else 0
     written = [] if as_json else write_reports(folder, forms, before=before, command=command)
     summary = summarize(folder)
+    moves = () if moving is None else client_moves(AnalysisFolder(folder), moving)
     if as_json:
-        click.echo(json_line(asdict(summary)))
+        click.echo(json_line(asdict(summary) | ({} if moving is None else {"clients_to": [asdict(move) for move in moves]})))
     else:
         if wide:
             no_width()
         print_summary(summary)
+        if moving is not None:
+            print_moves(moves, moving)
         show_reports(written)
     if open_it and written:
         open_page(written[0])

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kwire.report import FixGroup, Summary
+    from kwire.report.client_upgrade import ClientMove
+    from kwire.schema import Release
 
-__all__ = ["print_cost", "print_summary"]
+__all__ = ["print_cost", "print_moves", "print_summary"]
 
 _SHOWN: Final = 15
 """Maximum number of rows per table; the report has all."""
@@ -55,6 +57,19 @@ def print_summary(summary: Summary) -> None:
             _print_fixes(groups, title, summary.kafka)
     _print_libraries(summary)
     _print_rest(summary)
+
+
+def print_moves(moves: Sequence[ClientMove], release: Release) -> None:
+    """Print who may move to the Java clients of a release, and what keeps the others."""
+    from kwire.report.client_upgrade import moves_sentence
+
+    console().print(f"{moves_sentence(moves, release)}.", style="bold")
+    kept = [move for move in moves if move.reason]
+    if kept:
+        columns = [Column("verdict"), Column("client"), Column("library"), Column("what is in the way", least=36, wraps=True)]
+        rows = [(move.verdict, move.client, move.library, move.reason) for move in kept[:_SHOWN]]
+        print_table(columns, rows, styles=_STYLES, folded=False)
+        _more(len(kept), "applications")
 
 
 def _kind(group: FixGroup) -> str:
