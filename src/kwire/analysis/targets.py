@@ -53,14 +53,18 @@ def answer_json(target: Target) -> dict[str, Any]:
 
 
 def in_manifest(targets: Sequence[str | Release], *, redacted: bool) -> dict[str, Any]:
-    """Return what the manifest of an analysis says of its targets; `targets` is there if one is no Kafka release."""
+    """Return what the manifest of an analysis says of its targets.
+
+    `targets` is there if one is no Kafka release, `answered` if a broker or file answered as a release.
+    """
     names = [each if isinstance(each, str) else each.name for each in targets]
     others = [
         {"name": each.name, "source": "a file" if redacted else each.source, "date": each.date}
         for each in targets
         if isinstance(each, Target)
     ]
-    return {"target_releases": names, **({"targets": others} if others else {})}
+    answered = [each.name for each in targets if not isinstance(each, (str, Target))]
+    return {"target_releases": names} | ({"targets": others} if others else {}) | ({"answered": answered} if answered else {})
 
 
 def read_target(path: str) -> Release:

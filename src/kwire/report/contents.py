@@ -16,7 +16,7 @@ from kwire.report.broker_list import Broker, read_brokers
 from kwire.report.burn_down import HistoryPoint, history_of, read_history
 from kwire.report.client_connections import ClientConnection, read_client_connections
 from kwire.report.connection_times import ConnectionTimes, read_connection_times
-from kwire.report.coverage import Coverage, headline, read_coverage
+from kwire.report.coverage import TARGET, Coverage, headline, read_coverage
 from kwire.report.encryption import read_encryption
 from kwire.report.evidence import Evidence, read_evidence
 from kwire.report.group_lines import GroupLines, read_group_lines
@@ -84,6 +84,15 @@ class Report:
     def title(self) -> str:
         kind = "rollback" if self.matrix.fleet.back and self.matrix.fleet.back == self.matrix.targets else "upgrade"
         return f"Kafka {kind} report{f', to {self.names[self.newest]}' if self.newest else ''}"
+
+    @property
+    def has_answers(self) -> bool:
+        """True if a target is what a broker answered."""
+        return any(fact.about == TARGET for fact in self.coverage.facts)
+
+    @property
+    def sources(self) -> str:
+        return "captured traffic and the answer of the target" if self.has_answers else "captured traffic alone"
 
     @property
     def headline(self) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,10 +20,11 @@ from kwire.report.inventory import Population
 from kwire.report.records import record
 from kwire.report.wire_text import SENTENCE, visible
 
-__all__ = ["Coverage", "Fact", "Level", "headline", "read_coverage"]
+__all__ = ["TARGET", "Coverage", "Fact", "Level", "headline", "read_coverage"]
 
 Level = Literal["fine", "note", "warning"]
 
+TARGET: Final = "Target"
 _SHORT_CAPTURE: Final = timedelta(hours=24)
 _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
     "capture_unreadable": ("warning", "Unreadable", "Unreadable traffic is missing here ({})."),
@@ -121,19 +123,23 @@ def read_coverage(folder: AnalysisFolder, fleet: Fleet | None = None, *, files_s
             facts += _facts_of_encryption(totals, unread_clients(folder))
             facts += _facts_of_volumes(folder)
         facts += _facts_of_identity(read_fleet(folder) if fleet is None else fleet)
-        facts += _facts_of_targets(folder.manifest().get("targets"))
+        facts += _facts_of_targets(folder.manifest())
     return Coverage(
         start=times and times[0], end=times and times[1], totals=totals, facts=tuple(facts), files=files, file_count=table.num_rows
     )
 
 
-def _facts_of_targets(targets: object) -> list[Fact]:
+def _facts_of_targets(manifest: Mapping[str, Any]) -> list[Fact]:
     told = "answers as no Kafka release: it is judged by the versions that it advertises, and may accept fewer."
-    known = [each for each in targets if isinstance(each, dict)] if isinstance(targets, list) else []
-    return [
-        _note("Target", f"{visible(str(each.get('name')))} (from {visible(str(each.get('source')))}, {each.get('date')}) {told}")
-        for each in known
+    others, answered = (found if isinstance(found := manifest.get(name), list) else [] for name in ("targets", "answered"))
+    facts = [
+        _note(
+            TARGET, f"{visible(str(each.get('name')))} (from {visible(str(each.get('source')))}, {visible(str(each.get('date')))}) {told}"
+        )
+        for each in others
+        if isinstance(each, dict)
     ]
+    return facts + [_fine(TARGET, f"The target answers as Kafka {visible(str(each))}, whose accepted versions count.") for each in answered]
 
 
 def headline(coverage: Coverage, seen: Population) -> str:

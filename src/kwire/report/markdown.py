@@ -35,7 +35,7 @@ def _title(report: Report) -> Iterator[str]:
     apart = f" Not counted as applications: {report.population.apart}." if report.population.apart else ""
     yield from ("", words(f"{report.headline}.{apart}"), "", f"**{words(report.coverage.verdict)}**", "")
     yield from (f"- {fact.about}: {words(fact.sentence)}" for fact in report.coverage.facts if fact.level != "fine")
-    yield from ("", f"Made by {report.generator} on {moment(report.made)} UTC from captured traffic alone.", "")
+    yield from ("", f"Made by {report.generator} on {moment(report.made)} UTC from {report.sources}.", "")
 
 
 def _section(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], nothing: str, level: int = 2) -> Iterator[str]:

@@ -223,7 +223,7 @@ def _filters() -> dict[str, Any]:
         "duration": amounts.length_of_time,
         "seconds": lambda seconds: amounts.length_of_time(timedelta(seconds=seconds)),
         "moment": amounts.moment,
-        "named": amounts.named,
+        "kafka": lambda name: amounts.named(name).removesuffix(name),
         "moment_after": amounts.moment_after,
         "share": amounts.share,
     }

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from kwire.cli.entry import commands
 from kwire.report import render_report
+from kwire.schema import releases
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "three-brokers.pcap.gz"
 # Produce 3 to 8, Fetch 4 to 11, Metadata 0 to 7, ApiVersions 0 to 2, behind correlation id and error
@@ -49,6 +50,8 @@ def test_analyze_to_a_broker(broker: str, tmp_path: Path) -> None:
     assert f"Kafka {broker}" not in done.output
     page = render_report(str(out), "md")
     assert f"(from {broker}, 2" in page
+    assert "from captured traffic and the answer of the target." in page
+    assert "no broker was asked" not in (out / "report.html").read_text()
     assert "it is judged by the versions that it advertises, and may accept fewer" in page
     manifest = json.loads((out / "_manifest.json").read_text())
     assert manifest["target_releases"] == [broker]
@@ -61,7 +64,20 @@ def test_no_targets_in_the_manifest_of_others(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     manifest = json.loads((out / "_manifest.json").read_text())
     assert manifest["target_releases"] == ["4.1"]
-    assert "targets" not in manifest
+    assert not {"targets", "answered"} & manifest.keys()
+    assert "from captured traffic alone." in render_report(str(out), "md")
+
+
+def test_a_file_that_answers_as_a_release(tmp_path: Path) -> None:
+    out, answer = tmp_path / "out", tmp_path / "answer.json"
+    advertised = releases()["4.1.2"].advertised().items()
+    answer.write_text(json.dumps({"apiKeys": [{"apiKey": key, "minVersion": v.lowest, "maxVersion": v.highest} for key, v in advertised]}))
+    done = CliRunner().invoke(commands, ["analyze", str(EXAMPLE), "--out", str(out), "--to", str(answer), "--no-report"])
+    assert done.exit_code == 0, done.output
+    assert json.loads((out / "_manifest.json").read_text())["answered"] == ["4.1.2"]
+    page = render_report(str(out), "md")
+    assert "from captured traffic and the answer of the target." in page
+    assert "| Kafka 4.1 |" in page
 
 
 def test_a_broker_that_does_not_answer(tmp_path: Path) -> None:
