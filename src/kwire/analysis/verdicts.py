@@ -48,6 +48,8 @@ Answers = Literal["some", "none", "unseen", "opened", "login_refused", "mechanis
 _API_VERSIONS: Final = "ApiVersions"
 # Java clients fall back where brokers do not offer these: no telemetry (KIP-714), Metadata (KIP-966), DescribeGroups (KIP-848).
 _OPTIONAL: Final = frozenset({"GetTelemetrySubscriptions", "PushTelemetry", "DescribeTopicPartitions", "ConsumerGroupDescribe"})
+# Kafka's admin client asks with Metadata instead (KIP-700, KafkaAdminClient.describeCluster). Not said of rollbacks to before 2.8 yet.
+_DESCRIBE_CLUSTER: Final = "DescribeCluster"
 _NOT_SERVED: Final[dict[Answers, str]] = {
     "none": "no request of this client was answered, besides negotiation and login",
     "unseen": "the answers to this client are not in the capture",
@@ -213,7 +215,8 @@ def _same_line(line: str, release: str) -> bool:
 
 def _without_api(use: Use, target: TargetRange) -> Judgement:
     missing = f"{target.name} does not have {use.api_name}, new in Kafka {target.since}"
-    if target.since is not None and use.api_name in _OPTIONAL and use.negotiates:
+    has_other_way = use.api_name in _OPTIONAL or (use.api_name == _DESCRIBE_CLUSTER and not target.is_release)
+    if target.since is not None and has_other_way and use.negotiates:
         return Judgement(verdict="compatible", basis="inside_range", confidence="high", reason=f"{missing}; clients do without it.")
     no_longer = "no longer supports" if target.is_release else "does not have"
     reason = f"{target.name} {no_longer} {use.api_name}." if target.since is None else f"{missing}."

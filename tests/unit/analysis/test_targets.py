@@ -121,6 +121,10 @@ def test_an_entry_without_its_numbers(tmp_path: Path, entry: object) -> None:
             "Turn off the feature that uses DescribeLogDirs: shop does not have it.",
         ),
         (
+            Use(api_name="DescribeCluster", api_version=1), 60, "compatible",
+            "shop does not have DescribeCluster, new in Kafka 2.8; clients do without it.", None,
+        ),
+        (
             Use(api_name="PushTelemetry", api_version=0), 72, "compatible",
             "shop does not have PushTelemetry, new in Kafka 3.7; clients do without it.", None,
         ),
