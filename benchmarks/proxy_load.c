@@ -1,16 +1,18 @@
-/* Load for a proxy, and the broker behind it: `proxy_load broker PORT` and `proxy_load clients PORT CONNECTIONS IN_FLIGHT SIZE EXCHANGES RATE`.
+/* Load for a proxy, and the broker behind it: `proxy_load broker PORT` and
+   `proxy_load clients PORT CONNECTIONS IN_FLIGHT SIZE EXCHANGES RATE TLS`.
 
    Requests are Produce v8 of SIZE bytes with their length for the topic `orders`, or Heartbeat v0 below 200; answers have 70 bytes and say
    `acme.orders`, so a proxy for the tenant `acme.` changes both. All requests have one correlation id; an answer has that of its request,
    which a proxy may have changed.
    `clients` prints the wall seconds, and the median and the 99th hundredth of the latencies in microseconds. With RATE 0 each
    connection sends IN_FLIGHT requests when it has the answers to those before: a proxy that is slow gets no larger reads by it. Another
-   RATE is exchanges a second over all connections, one after the other. */
+   RATE is exchanges a second over all connections, one after the other. With TLS 1 the clients speak TLS, and believe any certificate. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <openssl/ssl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +31,7 @@
 
 struct end {
     int fd;
+    SSL *tls;           /* of a client, or NULL */
     long skip;          /* bytes of the current frame that are to come */
     unsigned char head[HEAD];
     int have;           /* bytes of `head`: of an answer its length alone, for a proxy may write 10 bytes where the broker wrote 70 */
@@ -112,12 +115,35 @@ static void owe(struct end *end) {
     memcpy(&end->ids[end->first + end->owed++], end->head + 8, 4);
 }
 
+static ssize_t tls_result(struct end *end, int done) {
+    int error = SSL_get_error(end->tls, done);
+    if (done > 0) return done;
+    if (error == SSL_ERROR_ZERO_RETURN) return 0;
+    errno = error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE ? EAGAIN : EPROTO;
+    return -1;
+}
+
+static ssize_t put(struct end *end, const void *data, long size) {
+    return end->tls ? tls_result(end, SSL_write(end->tls, data, size)) : send(end->fd, data, size, MSG_NOSIGNAL);
+}
+
+static ssize_t get(struct end *end) {
+    ssize_t found = 0;
+    if (end->tls == NULL) return recv(end->fd, in, sizeof(in), 0);
+    do { /* one record each time; what OpenSSL has read epoll does not report */
+        ssize_t more = tls_result(end, SSL_read(end->tls, in + found, sizeof(in) - found));
+        if (more <= 0) return found ? found : more;
+        found += more;
+    } while (found < (ssize_t)sizeof(in));
+    return found;
+}
+
 /* Sends what is owed; all bytes of `out` are one message after the other, which differ in correlation ids. */
 static void flush(struct end *end) {
     while (end->owed) {
         long count = end->owed < units ? end->owed : units;
         for (long number = 0; answers && number < count; number++) memcpy(out + number * unit + 4, &end->ids[end->first + number], 4);
-        ssize_t sent = send(end->fd, out + end->partly, count * unit - end->partly, MSG_NOSIGNAL);
+        ssize_t sent = put(end, out + end->partly, count * unit - end->partly);
         if (sent < 0) {
             if (errno != EAGAIN) { end->owed = 0; return; }
             watch(end, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
@@ -133,7 +159,7 @@ static void flush(struct end *end) {
 
 /* Reads; gives how many frames ended, -1 at the end. A broker owes answers to them. */
 static long frames(struct end *end) {
-    ssize_t got = recv(end->fd, in, sizeof(in), 0);
+    ssize_t got = get(end);
     long found = 0;
     unsigned char *at = in;
     if (got < 0) return errno == EAGAIN ? 0 : -1;
@@ -168,10 +194,15 @@ static long frames(struct end *end) {
     return found;
 }
 
-static struct end *made(int fd) {
+static struct end *made(int fd, SSL_CTX *tls) {
     int on = 1;
     struct end *end = calloc(1, sizeof(*end));
     end->fd = fd;
+    if (tls) {
+        end->tls = SSL_new(tls);
+        SSL_set_fd(end->tls, fd);
+        if (SSL_connect(end->tls) != 1) die("SSL_connect");
+    }
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     fcntl(fd, F_SETFL, O_NONBLOCK);
     watch(end, EPOLLIN, EPOLL_CTL_ADD);
@@ -194,7 +225,7 @@ static void broker(int port) {
             struct end *end = events[index].data.ptr;
             if (end == NULL) {
                 int found = accept(fd, NULL, NULL);
-                if (found >= 0) made(found);
+                if (found >= 0) made(found, NULL);
                 continue;
             }
             long found = events[index].events & ~EPOLLOUT ? frames(end) : 0;
@@ -214,7 +245,7 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void clients(int port, int connections, long in_flight, long size, long exchanges, double rate) {
+static void clients(int port, int connections, long in_flight, long size, long exchanges, double rate, SSL_CTX *tls) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct epoll_event events[128];
     struct end **ends = calloc(connections, sizeof(*ends));
@@ -225,7 +256,7 @@ static void clients(int port, int connections, long in_flight, long size, long e
     for (int number = 0; number < connections; number++) {
         int fd = socket(AF_INET, SOCK_STREAM, 0);
         if (connect(fd, (struct sockaddr *)&address, sizeof(address))) die("connect");
-        ends[number] = made(fd);
+        ends[number] = made(fd, tls);
     }
     double begin = now();
     for (int number = 0; rate == 0 && number < connections; number++) {
@@ -278,7 +309,9 @@ static void clients(int port, int connections, long in_flight, long size, long e
 int main(int count, char **given) {
     poller = epoll_create1(0);
     if (count == 3 && !strcmp(given[1], "broker")) broker(atoi(given[2]));
-    if (count != 8 || strcmp(given[1], "clients")) return 2;
-    clients(atoi(given[2]), atoi(given[3]), atol(given[4]), atol(given[5]), atol(given[6]), atof(given[7]));
+    if (count != 9 || strcmp(given[1], "clients")) return 2;
+    SSL_CTX *tls = atoi(given[8]) ? SSL_CTX_new(TLS_client_method()) : NULL;
+    if (tls) SSL_CTX_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    clients(atoi(given[2]), atoi(given[3]), atol(given[4]), atol(given[5]), atol(given[6]), atof(given[7]), tls);
     return 0;
 }

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 __all__ = ["NotInstalled", "Running", "free_port", "peers"]
@@ -22,8 +23,9 @@ kafka_jars = importlib.import_module("kafka_jars")  # what builds the catalog fe
 _NGINX = """
 daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/nginx.log error;
 {load}
-events {{ worker_connections {files}; }}
-stream {{ server {{ listen 127.0.0.1:{port} backlog=4096; proxy_pass 127.0.0.1:{broker}; tcp_nodelay on; proxy_timeout 1h; }} }}
+events {{ worker_connections {most}; }}
+stream {{ server {{ listen 127.0.0.1:{port} {tls} backlog=4096; proxy_pass 127.0.0.1:{broker};
+    tcp_nodelay on; proxy_timeout 1h; {files} }} }}
 """
 _HAPROXY = """
 global
@@ -35,7 +37,7 @@ defaults
     timeout client 1h
     timeout server 1h
 frontend kafka
-    bind 127.0.0.1:{port} backlog 4096
+    bind 127.0.0.1:{port} {tls} backlog 4096
     default_backend brokers
 backend brokers
     server broker 127.0.0.1:{broker}
@@ -54,7 +56,7 @@ listen = "127.0.0.1:{port}"
 broker = "127.0.0.1:{broker}"
 node_id = 1
 advertised = "127.0.0.1:{port}"
-"""
+{tls}"""
 _TENANT = """tenant = "acme"
 [tenants.acme]
 prefix = "acme."
@@ -104,10 +106,11 @@ class Running:
         command: that starts it.
         port: where it listens.
         seconds_to_warm: of its processor time, before it is measured with a load; a JVM compiles what runs often.
+        tls: its clients speak TLS.
     """
 
-    def __init__(self, name: str, command: list[str], port: int, seconds_to_warm: float = 0) -> None:
-        self.name, self.port, self.seconds_to_warm = name, port, seconds_to_warm
+    def __init__(self, name: str, command: list[str], port: int, seconds_to_warm: float = 0, *, tls: bool = False) -> None:
+        self.name, self.port, self.seconds_to_warm, self.tls = f"{name} TLS" if tls else name, port, seconds_to_warm, tls
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until = time.monotonic() + _SECONDS_TO_START
         while True:
@@ -139,26 +142,41 @@ def _need(name: str, *programs: str) -> None:
         raise NotInstalled(f"{name}: {' and '.join(missing)} not on the PATH")
 
 
-def _nginx(folder: Path, broker: int, most: int) -> Running:
+def _certificate(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate that signs itself, once for all proxies."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    if not certificate.exists():
+        _need("TLS", "openssl")
+        kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+        subprocess.run(["openssl", "req", "-x509", *kind, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        (folder / "both.pem").write_text(certificate.read_text() + key.read_text())
+    return certificate, key
+
+
+def _nginx(folder: Path, broker: int, most: int, *, tls: bool = False) -> Running:
     _need("nginx stream", "nginx")
-    port, config = free_port(), folder / "nginx.conf"
+    port, config = free_port(), folder / f"nginx{tls}.conf"
     load = f"load_module {_MODULE};" if _MODULE.exists() else ""
-    config.write_text(_NGINX.format(folder=folder, port=port, broker=broker, files=2 * most + 100, load=load))
-    return Running("nginx stream", ["nginx", "-p", str(folder), "-c", str(config)], port)
+    files = "ssl_certificate {}; ssl_certificate_key {}; ssl_protocols TLSv1.2 TLSv1.3;".format(*_certificate(folder)) if tls else ""
+    ends = {"port": port, "broker": broker, "tls": "ssl" if tls else "", "files": files}
+    config.write_text(_NGINX.format(folder=folder, most=2 * most + 100, load=load, **ends))
+    return Running("nginx stream", ["nginx", "-p", str(folder), "-c", str(config)], port, tls=tls)
 
 
-def _haproxy(folder: Path, broker: int, most: int) -> Running:
+def _haproxy(folder: Path, broker: int, most: int, *, tls: bool = False) -> Running:
     _need("haproxy", "haproxy")
-    port, config = free_port(), folder / "haproxy.cfg"
-    config.write_text(_HAPROXY.format(port=port, broker=broker, most=most))
-    return Running("haproxy", ["haproxy", "-db", "-f", str(config)], port)
+    port, config = free_port(), folder / f"haproxy{tls}.cfg"
+    secured = f"ssl crt {_certificate(folder)[0].with_name('both.pem')}" if tls else ""
+    config.write_text(_HAPROXY.format(port=port, broker=broker, most=most, tls=secured))
+    return Running("haproxy", ["haproxy", "-db", "-f", str(config)], port, tls=tls)
 
 
-def _kwire(loop: str, tenant: bool = False) -> Callable[[Path, int, int], Running]:
+def _kwire(name: str, loop: str, more: str = "", *, tls: bool = False) -> Callable[[Path, int, int], Running]:
     def start(folder: Path, broker: int, most: int) -> Running:
-        port, config = free_port(), folder / f"{loop}{tenant}.toml"
-        config.write_text(_KWIRE.format(loop=loop, port=port, broker=broker, most=most, twice=2 * most) + (_TENANT if tenant else ""))
-        return Running("kwire tenant" if tenant else f"kwire {loop}", [sys.executable, "-m", "kwire", "proxy", str(config)], port)
+        port, config = free_port(), folder / f"{name}{tls}.toml"
+        secured = 'tls = {{ certificate = "{}", key = "{}" }}\n'.format(*_certificate(folder)) if tls else ""
+        config.write_text(_KWIRE.format(loop=loop, port=port, broker=broker, most=most, twice=2 * most, tls=secured) + more)
+        return Running(f"kwire {name}", [sys.executable, "-m", "kwire", "proxy", str(config)], port, tls=tls)
 
     return start
 
@@ -186,4 +204,6 @@ def peers() -> tuple[Callable[[Path, int, int], Running], ...]:
     Raises:
         NotInstalled: by each, with the proxy's name and what is missing.
     """
-    return _kwire("native"), _kwire("native", tenant=True), _kwire("asyncio"), _nginx, _haproxy, _kroxylicious
+    plain = _kwire("native", "native"), _kwire("tenant", "native", _TENANT), _kwire("asyncio", "asyncio"), _nginx, _haproxy, _kroxylicious
+    ours = _kwire("native", "native", tls=True), _kwire("asyncio", "asyncio", tls=True)
+    return *plain, *ours, partial(_nginx, tls=True), partial(_haproxy, tls=True)

@@ -13,7 +13,7 @@ from kwire.proxy.server import ProxyServer
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 OPEN: list[asyncio.StreamWriter] = []
 LOOP = {"loop": "auto"}
-"""Which loop serves; listeners with TLS are asyncio's, whatever is asked for."""
+"""Which loop serves."""
 
 
 @asynccontextmanager
@@ -28,8 +28,7 @@ async def proxied(
     broker = await asyncio.start_server(served, "127.0.0.1", 0, ssl=upstream)
     listener = {key: more.pop(key) for key in ("tls", "upstream_tls", "advertised") if key in more}
     address = broker_address or f"127.0.0.1:{broker.sockets[0].getsockname()[1]}"
-    loop = "auto" if {"tls", "upstream_tls"} & listener.keys() else LOOP["loop"]
-    config = ProxyConfig(listeners=[ListenerConfig(listen="127.0.0.1:0", broker=address, node_id=1, **listener)], loop=loop, **more)  # type: ignore[arg-type]
+    config = ProxyConfig(listeners=[ListenerConfig(listen="127.0.0.1:0", broker=address, node_id=1, **listener)], loop=LOOP["loop"], **more)  # type: ignore[arg-type]
     server = ProxyServer(config)
     await server.open()
     try:

@@ -11,14 +11,16 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from libc.errno cimport EAGAIN, ECONNABORTED, EINPROGRESS, EINTR, ETIMEDOUT, errno
+from libc.errno cimport EAGAIN, ECONNABORTED, EINPROGRESS, EINTR, EPROTO, ETIMEDOUT, errno
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 from build_id cimport build_id
 from capture.exported_talk cimport Packets, packets_free
 from kwire.protocol._native.relay cimport Relay
 from kwire.proxy._native.tapped_connection cimport TappedConnection, packets_offer
+from kwire.proxy._native.tls_session cimport RECORD, Sealed, TlsContext, tls_certificate, tls_failure, tls_name, tls_open, tls_shake
 from protocol.relay_feed cimport relay_begin, relay_feed, relay_finish
 from protocol.relay_owed cimport owed_count
 from protocol.relay_pieces cimport Piece
@@ -30,10 +32,10 @@ from proxy.linux_sockets cimport (
 from proxy.linux_sockets cimport EPOLL_CTL_ADD, EPOLL_CTL_DEL, epoll_ctl
 from proxy.linux_sockets cimport SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, accept4, address_at, close, connect, end_of
 from proxy.linux_sockets cimport getsockname, set_up, sockaddr, sockaddr_storage, socket, socklen_t
-from proxy.proxied_sockets cimport BROKER, CLIENT, CONNECTING, FLUSHING, PASSING, End, Sockets
-from proxy.proxied_sockets cimport BROKER_BROKE, BROKER_UNREACHABLE, CLIENT_BROKE, FIRST_FRAME_LATE, STOPPED
+from proxy.proxied_sockets cimport BROKER, CLIENT, CONNECTING, FLUSHING, PASSING, SHAKING, End, Sockets
+from proxy.proxied_sockets cimport BROKER_BROKE, BROKER_UNREACHABLE, CLIENT_BROKE, FIRST_FRAME_LATE, STOPPED, TLS_FAILED
 from proxy.proxied_sockets cimport BY_RELAY, BY_RULE, CLOSED, ENDED, FAULT, close_end, set_events
-from proxy.proxied_sockets cimport send_all, send_unsent, shut_if_done, unsent_bytes, unwatch, watch
+from proxy.proxied_sockets cimport send_all, send_sealed, send_unsent, shut_if_done, unsent_bytes, unwatch, watch
 from proxy.tap_buffer cimport TAP_CLOSED, TapBuffer, TapRecord, pthread_mutex_init, tap_add, tap_free, tap_next
 from wire.cursor cimport Bytes
 
@@ -65,6 +67,7 @@ cdef uint64_t LISTENER = <uint64_t>1 << 63  # in an event's number, with the lis
 cdef uint64_t WAKE = <uint64_t>1 << 62
 cdef tuple CAUSES = (
     "ended", "client_broke", "broker_broke", "broker_unreachable", "first_frame_late", "stopped", "rule", "relay", "fault",
+    "tls_failed",
 )
 
 
@@ -73,6 +76,8 @@ cdef class Connection:
     """What Python has of one client and its broker, beside their sockets."""
 
     cdef Sockets sockets
+    cdef TlsContext tls  # towards the client, None without
+    cdef object arrival  # kwire.proxy.loop_native.Arrival
     cdef object proxied  # ProxiedConnection; None when it is over
     cdef Relay relay
     cdef list addresses  # of the broker that were not tried
@@ -94,6 +99,8 @@ cdef class Worker:
     cdef int epoll
     cdef int wake
     cdef uint8_t* buffer
+    cdef uint8_t* records  # with TLS, what is read; `buffer` has what they hold
+    cdef Sealed sealed
     cdef Py_ssize_t read_bytes
     cdef Sockets* every
     cdef Sockets* timed
@@ -114,8 +121,9 @@ cdef class Worker:
         self.epoll = self.wake = -1
         self.calls, self.listeners, self.inbox = calls, list(listeners), deque()
         self.read_bytes = max(read_bytes, <Py_ssize_t>SMALL_READ)
-        self.buffer = <uint8_t*>malloc(self.read_bytes)
-        if self.buffer is NULL:
+        self.buffer = <uint8_t*>malloc(self.read_bytes + 2 * RECORD)  # with a record that began before
+        self.records = <uint8_t*>malloc(self.read_bytes)
+        if self.buffer is NULL or self.records is NULL:
             raise MemoryError
         self.epoll, self.wake = epoll_create1(EPOLL_CLOEXEC), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)
         if self.epoll < 0 or self.wake < 0:
@@ -126,6 +134,8 @@ cdef class Worker:
 
     def __dealloc__(self):
         free(self.buffer)
+        free(self.records)
+        free(self.sealed.bytes)
         tap_free(&self.tap_buffer)
         packets_free(&self.packets)
         if self.epoll >= 0:
@@ -264,6 +274,8 @@ cdef class Worker:
         if sockets.state == FLUSHING:
             flush(self, sockets)
             return 0
+        if sockets.state == SHAKING or (sockets.state == CONNECTING and side == BROKER and sockets.ends[BROKER].tls is not NULL):
+            return shake(self, sockets, side)
         if sockets.state == CONNECTING and side == BROKER:
             return connected(self, sockets)
         if events & (EPOLLERR | EPOLLHUP) and not sockets.ends[side].events & (EPOLLIN | EPOLLOUT):
@@ -289,21 +301,37 @@ cdef class Worker:
     cdef int received(self, Sockets* sockets, int side) except -1 nogil:
         """Read an end, and send on what the relay gives."""
         cdef End* end = &sockets.ends[side]
-        cdef RelayCore* core = sockets.core
         cdef Py_ssize_t most = SMALL_READ if sockets.ends[1 - side].was_full else self.read_bytes
-        cdef Py_ssize_t size = recv(end.fd, self.buffer, most, 0)
-        cdef int64_t t
+        cdef Py_ssize_t size = recv(end.fd, self.buffer if end.tls is NULL else self.records, most, 0)
         if size < 0:
             if errno != EAGAIN and errno != EINTR:
                 broke(self, sockets, side, errno)
             return 0
-        t = now_ns()
+        if size and end.tls is not NULL:
+            return self.take_records(sockets, side, size)
+        return self.take(sockets, side, size, size == 0)
+
+    cdef int take_records(self, Sockets* sockets, int side, Py_ssize_t size) except -1 nogil:
+        """Take what `records` hold."""
+        cdef End* end = &sockets.ends[side]
+        size = tls_open(end.tls, self.records, size, self.buffer, self.read_bytes + 2 * RECORD)
+        if (self.sealed.size and not send_sealed(end)) or size < 0:
+            broke(self, sockets, side, EPROTO)
+            return 0
+        if size == 0 and not end.tls.has_closed:
+            return 0
+        return self.take(sockets, side, size, end.tls.has_closed)
+
+    cdef int take(self, Sockets* sockets, int side, Py_ssize_t size, bint ended) except -1 nogil:
+        cdef End* end = &sockets.ends[side]
+        cdef RelayCore* core = sockets.core
+        cdef int64_t t = now_ns()
         relay_begin(core)
         if size:
             if sockets.tapped_as and side == CLIENT:
                 self.tap_request(sockets, size)
             relay_feed(core, side, self.buffer, size, t)
-        else:
+        if ended:
             end.has_ended = core.streams[side].ended = True
         relay_finish(core, t)
         if not self.send_out(sockets):

@@ -55,6 +55,8 @@ cdef void late(Worker self, Sockets* sockets) noexcept nogil:
     """A deadline is over."""
     if sockets.state == CONNECTING:
         over(self, sockets, BROKER_UNREACHABLE, ETIMEDOUT)
+    elif sockets.state == SHAKING:
+        over(self, sockets, TLS_FAILED, ETIMEDOUT)
     elif sockets.state == PASSING and is_delayed(sockets):
         settle_delayed(self, sockets)
     elif sockets.state == PASSING:
@@ -95,7 +97,7 @@ cdef void drain(Worker self, int64_t now) noexcept nogil:
             accept_no_more(self)
     while sockets is not NULL:
         following = sockets.next
-        if sockets.state < FLUSHING and (is_late or sockets.state == CONNECTING or is_idle(sockets)):
+        if sockets.state < FLUSHING and (is_late or sockets.state <= CONNECTING or is_idle(sockets)):
             over(self, sockets, STOPPED, 0)
         if is_late and sockets.state == FLUSHING:
             give_up(self, sockets)

@@ -22,6 +22,8 @@ cdef void report(Worker self, Sockets* sockets, int cause, int error) noexcept w
     text = ""
     if error:
         text = os.strerror(error)
+    elif cause == TLS_FAILED:
+        text = tls_failure(sockets.ends[CLIENT if sockets.state == SHAKING else BROKER].tls)
     elif cause == BROKER_UNREACHABLE:
         text = connection.failure or "no address"
     elif cause == STOPPED and sockets.state == PASSING and not is_idle(sockets):
@@ -29,7 +31,11 @@ cdef void report(Worker self, Sockets* sockets, int cause, int error) noexcept w
     if sockets.tapped_as:
         tap_closed(self, sockets)
     proxied, connection.proxied, connection.relay, connection.addresses = connection.proxied, None, None, None
-    self.calls.over(proxied, CAUSES[cause], text)
+    if proxied is None:
+        self.calls.left(connection.arrival, CAUSES[cause], text)
+    else:
+        self.calls.over(proxied, CAUSES[cause], text)
+    connection.arrival = None
 
 
 cdef void tap_closed(Worker self, Sockets* sockets) noexcept nogil:

@@ -32,15 +32,12 @@ cdef int opened(Worker self, int listener, int fd, const sockaddr_storage* addre
     try:
         set_up(fd)
         getsockname(fd, <sockaddr*>&own, &size)
-        made.proxied = self.calls.opened(listener, end_of(address), end_of(&own))
-        if made.proxied is not None:
-            made.relay = made.proxied.relay
+        made.arrival = self.calls.arrived(listener, end_of(address), end_of(&own))
     finally:
-        if made.relay is None:
+        if made.arrival is None:
             close_end(self.epoll, &sockets.ends[CLIENT])
-    if made.proxied is None:
+    if made.arrival is None:
         return 0
-    sockets.core, sockets.tapped_as = &made.relay.core, self.calls.tapped(made.proxied)
     sockets.opened = now_ns()
     sockets.owner = <PyObject*>made
     Py_INCREF(made)
@@ -49,14 +46,57 @@ cdef int opened(Worker self, int listener, int fd, const sockaddr_storage* addre
         self.every.before = sockets
     self.every = sockets
     self.current = sockets
-    set_deadline(self, sockets, sockets.opened + self.connect_ns)
+    made.tls = self.calls.client_tls(made.arrival)
+    if made.tls is None:
+        return admitted(self, made, None, None)
+    sockets.ends[CLIENT].tls = made.tls.session(&self.sealed, "")
+    set_deadline(self, sockets, sockets.opened + self.first_frame_ns)
+    set_events(self.epoll, sockets, CLIENT, EPOLLIN)
+    return 0
+
+
+cdef int admitted(Worker self, Connection made, str name, bytes certificate) except -1:
+    """A client is there, behind its handshake."""
+    cdef Sockets* sockets = &made.sockets
+    made.proxied = self.calls.opened(made.arrival, name, certificate)
+    made.relay, sockets.state = made.proxied.relay, CONNECTING
+    sockets.core, sockets.tapped_as = &made.relay.core, self.calls.tapped(made.proxied)
+    set_deadline(self, sockets, now_ns() + self.connect_ns)
     set_events(self.epoll, sockets, CLIENT, 0)  # it may be gone before the broker is reached
-    addresses = self.calls.addresses(listener)
+    addresses = self.calls.addresses(made.arrival)
     if addresses is None:
-        self.calls.resolve(listener, partial(call_found, self, made))
+        self.calls.resolve(made.arrival, partial(call_found, self, made))
     else:
         found(self, made, addresses)
     return 0
+
+
+cdef int shake(Worker self, Sockets* sockets, int side) except -1 nogil:
+    """Go on with the handshake of an end."""
+    cdef End* end = &sockets.ends[side]
+    cdef Py_ssize_t size
+    cdef int done
+    if not send_unsent(end):
+        broke(self, sockets, side, errno)
+        return 0
+    size = recv(end.fd, self.records, self.read_bytes, 0)
+    if size < 0 and (errno == EAGAIN or errno == EINTR):
+        done = 0
+    elif size <= 0:
+        over(self, sockets, TLS_FAILED, errno if size else 0)
+        return 0
+    else:
+        done = tls_shake(end.tls, self.records, size)
+        if not send_sealed(end) or done < 0:
+            over(self, sockets, TLS_FAILED, 0)
+            return 0
+    if done == 0:
+        set_events(self.epoll, sockets, side, EPOLLIN | (EPOLLOUT if unsent_bytes(end) else 0))
+        return 0
+    if side == BROKER:
+        return passing(self, sockets)
+    with gil:
+        return admitted(self, <Connection>sockets.owner, tls_name(end.tls), tls_certificate(end.tls))
 
 
 def call_found(Worker self, made, addresses):
@@ -104,12 +144,47 @@ cdef int try_next(Worker self, Connection made) except -1:
 cdef int connected(Worker self, Sockets* sockets) except -1 nogil:
     """A connection to the broker stands, or failed."""
     cdef int error = error_at(sockets.ends[BROKER].fd)
+    if reached(self, sockets, error):
+        return passing(self, sockets)
+    return 0
+
+
+cdef bint reached(Worker self, Sockets* sockets, int error) except -1 with gil:
+    """Whether bytes can go to the broker: a handshake comes first, or the next address."""
+    cdef Connection made = <Connection>sockets.owner
+    cdef End* end = &sockets.ends[BROKER]
+    cdef TlsContext tls
     if error:
-        with gil:
-            close_end(self.epoll, &sockets.ends[BROKER])
-            (<Connection>sockets.owner).failure = os.strerror(error)
-            return try_next(self, <Connection>sockets.owner)
+        close_end(self.epoll, end)
+        made.failure = os.strerror(error)
+        try_next(self, made)
+        return False
+    tls, host = self.calls.broker_tls(made.arrival)
+    if tls is None:
+        return True
+    end.tls = tls.session(&self.sealed, host)
+    tls_shake(end.tls, NULL, 0)  # it begins
+    if send_sealed(end):
+        set_events(self.epoll, sockets, BROKER, EPOLLIN)
+    else:
+        broke(self, sockets, BROKER, errno)
+    return False
+
+
+cdef int passing(Worker self, Sockets* sockets) except -1 nogil:
+    """Both ends are there."""
+    cdef End* end
+    cdef int side
+    cdef Py_ssize_t size
     sockets.state = PASSING
     set_deadline(self, sockets, now_ns() + self.first_frame_ns)
     watch(self.epoll, sockets)
+    for side in range(2):
+        end = &sockets.ends[side]
+        if sockets.state == PASSING and end.tls is not NULL and end.tls.early_size:
+            size, end.tls.early_size = end.tls.early_size, 0
+            memcpy(self.records, end.tls.early, size)
+            free(end.tls.early)
+            end.tls.early = NULL
+            self.take_records(sockets, side, size)
     return 0

@@ -12,6 +12,7 @@ from proxy.linux_sockets cimport (
     EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD, EPOLLIN, EPOLLOUT, MSG_NOSIGNAL, SHUT_WR, close, epoll_ctl, epoll_event, iovec, msghdr,
     sendmsg, shutdown,
 )
+from kwire.proxy._native.tls_session cimport RECORD, Sealed, TlsSession, tls_end, tls_free, tls_seal
 from wire.cursor cimport Bytes
 from wire.grown cimport grown
 
@@ -19,12 +20,14 @@ cdef enum:
     CLIENT = REQUEST  # the end whose bytes are requests
     BROKER = RESPONSE
     MOST_PIECES = 1024  # of one sendmsg: IOV_MAX of Linux
+    MOST_SEALED = 128 << 10  # bytes of records before they are sent
 
 cdef enum State:
-    CONNECTING = 0  # the broker is not reached yet
-    PASSING = 1
-    FLUSHING = 2  # over; what was given to the sockets is still sent
-    CLOSED = 3
+    SHAKING = 0  # the client's TLS handshake is not over yet
+    CONNECTING = 1  # the broker is not reached yet, or its TLS handshake is not over
+    PASSING = 2
+    FLUSHING = 3  # over; what was given to the sockets is still sent
+    CLOSED = 4
 
 # Why a connection is over, for kwire.proxy.counts.Ending
 cdef enum Cause:
@@ -37,6 +40,7 @@ cdef enum Cause:
     BY_RULE = 6
     BY_RELAY = 7
     FAULT = 8
+    TLS_FAILED = 9
 
 # Bytes that the kernel has not taken yet.
 cdef struct Unsent:
@@ -54,7 +58,8 @@ cdef struct End:
     bint ends  # no more bytes go to it behind those that wait
     bint is_shut  # and it was told so
     bint was_full
-    Unsent unsent
+    Unsent unsent  # with TLS, its records
+    TlsSession* tls  # NULL without TLS
 
 cdef struct Sockets:
     End ends[2]
@@ -123,6 +128,8 @@ cdef inline bint send_all(End* end, Pieces* pieces) noexcept nogil:
     cdef Py_ssize_t first
     cdef Py_ssize_t sent
     cdef Piece* piece
+    if end.tls is not NULL:
+        return seal_all(end, pieces)
     while unsent_bytes(end) == 0 and number < pieces.count:
         sent = send_pieces(end.fd, &pieces.items[number], pieces.count - number)
         if sent < 0:
@@ -141,6 +148,51 @@ cdef inline bint send_all(End* end, Pieces* pieces) noexcept nogil:
         if not keep_unsent(end, piece.base, piece.size):
             return False
         number += 1
+    return True
+
+
+cdef inline bint seal_all(End* end, const Pieces* pieces) noexcept nogil:
+    """As `send_all`, in records; small pieces share one."""
+    cdef Sealed* out = end.tls.out
+    cdef Py_ssize_t number, size, taken
+    cdef Py_ssize_t gathered = 0
+    cdef Bytes base
+    for number in range(pieces.count):
+        base, size = <Bytes>pieces.items[number].base, pieces.items[number].size
+        while size:
+            taken = min(size, <Py_ssize_t>RECORD - gathered)
+            if gathered == 0 and (taken == RECORD or number + 1 == pieces.count):
+                if not tls_seal(end.tls, base, taken):
+                    return False
+            else:
+                memcpy(out.gathered + gathered, base, taken)
+                gathered += taken
+            if gathered == RECORD or (gathered and taken == size and number + 1 == pieces.count):
+                if not tls_seal(end.tls, out.gathered, gathered):
+                    return False
+                gathered = 0
+            base += taken
+            size -= taken
+            if out.size >= MOST_SEALED and not send_sealed(end):
+                return False
+    return send_sealed(end)
+
+
+cdef inline bint send_sealed(End* end) noexcept nogil:
+    """Send the records that were made, and keep what the kernel does not take; False with errno where the socket is broken."""
+    cdef Sealed* out = end.tls.out
+    cdef Piece piece
+    cdef Py_ssize_t sent = 0
+    cdef Py_ssize_t size = out.size
+    out.size = 0
+    if size and unsent_bytes(end) == 0:
+        piece.base, piece.size = out.bytes, size
+        sent = send_pieces(end.fd, &piece, 1)
+        if sent < 0:
+            return False
+    if sent < size and not keep_unsent(end, out.bytes + sent, size - sent):
+        return False
+    end.was_full = unsent_bytes(end) > 0
     return True
 
 
@@ -163,6 +215,10 @@ cdef inline bint send_unsent(End* end) noexcept nogil:
 cdef inline void shut_if_done(End* end) noexcept nogil:
     """Half-close an end to which no more bytes go."""
     if end.ends and not end.is_shut and unsent_bytes(end) == 0:
+        if end.tls is not NULL:
+            tls_end(end.tls)
+            if not send_sealed(end) or unsent_bytes(end):
+                return
         shutdown(end.fd, SHUT_WR)
         end.is_shut = True
 
@@ -172,7 +228,12 @@ cdef inline void close_end(int epoll, End* end) noexcept nogil:
     if end.fd >= 0:
         if end.is_watched:
             epoll_ctl(epoll, EPOLL_CTL_DEL, end.fd, NULL)
+        if end.tls is not NULL and unsent_bytes(end) == 0:
+            tls_end(end.tls)
+            send_sealed(end)
         close(end.fd)
+    tls_free(end.tls)
+    end.tls = NULL
     end.fd, end.is_watched = -1, False
     drop_unsent(end)
 

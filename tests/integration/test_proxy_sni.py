@@ -22,6 +22,7 @@ from kwire.proxy.config_file import load_config
 from kwire.proxy.server import ProxyServer
 from kwire.schema import releases
 from proxied_clients import ALL, kafka_python
+from proxied_sockets import LOOP
 from threaded_proxy import free_port, running
 
 DOMAIN = "kafka.test"
@@ -32,6 +33,9 @@ domain = "{DOMAIN}"
 tls = {{ certificate = "cert.pem", key = "key.pem" }}
 brokers = [{{ node_id = 1, broker = "kafka-1:9092" }}, {{ node_id = 2, broker = "kafka-2:9092" }}]
 """
+
+
+pytestmark = pytest.mark.usefixtures("loop")
 
 
 @pytest.fixture
@@ -64,7 +68,7 @@ async def proxied(tls: TlsConfig) -> AsyncIterator[ProxyServer]:
     ports = [each.sockets[0].getsockname()[1] for each in made]
     where = [SniBroker(node_id=node_id, broker=f"127.0.0.1:{port}") for node_id, port in enumerate(ports, 1)]
     sni = SniListenerConfig(listen="127.0.0.1:0", domain=DOMAIN, brokers=where, tls=tls, advertised_port=443)
-    server = ProxyServer(ProxyConfig(sni_listeners=[sni]))
+    server = ProxyServer(ProxyConfig(sni_listeners=[sni], loop=LOOP["loop"]))  # type: ignore[arg-type]
     await server.open()
     try:
         yield server
@@ -184,7 +188,7 @@ def test_a_real_client(kafka_broker: Callable[[str], Any], tls: TlsConfig, autho
     brokers = [SniBroker(node_id=1, broker=kafka_broker(releases().newest.name).address)]
     port = free_port()
     sni = SniListenerConfig(listen=f"127.0.0.1:{port}", domain=DOMAIN, brokers=brokers, tls=tls)
-    with running(ProxyServer(ProxyConfig(sni_listeners=[sni]))):
+    with running(ProxyServer(ProxyConfig(sni_listeners=[sni], loop=LOOP["loop"]))):  # type: ignore[arg-type]
         found = kafka_python(
             f"bootstrap.{DOMAIN}:{port}", "by-name", shown=f"broker-1.{DOMAIN}:{port}", security_protocol="SSL", ssl_context=context
         )

@@ -14,6 +14,8 @@ from kwire.proxy.config import TlsConfig, UpstreamTlsConfig
 from proxied_frames import HEARTBEAT, answer, echo, heartbeat
 from proxied_sockets import connect, proxied
 
+pytestmark = pytest.mark.usefixtures("loop")
+
 
 def certificates(folder: Path) -> tuple[trustme.CA, Path, Path]:
     authority = trustme.CA()

@@ -88,6 +88,10 @@ class SniListenerConfig(ConfigTable, frozen=True):
         return host_and_port(self.listen, "listen")[1] if self.advertised_port is None else self.advertised_port
 
     @property
+    def has_tls(self) -> bool:
+        return True
+
+    @property
     def node_id(self) -> int:
         """Node id of connections whose handshake named no known broker."""
         return -1

@@ -48,8 +48,6 @@ def _check(config: ProxyConfig) -> None:
         raise InputError("no [[listeners]]: add at least one")
     if not 1 <= config.threads <= _MOST_THREADS:
         raise InputError(f"threads: {config.threads} is not in 1 to {_MOST_THREADS}")
-    if config.loop == "native" and any(listener.has_tls for listener in config.listeners):
-        raise InputError('loop: "native" does not support TLS; use "auto", which serves listeners with TLS by asyncio')
     for sni in config.sni_listeners:
         _check_sni(sni)
     for listener in config.listeners:

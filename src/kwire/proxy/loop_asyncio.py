@@ -37,9 +37,8 @@ def keep_alive(transport: asyncio.BaseTransport) -> None:
             found.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-def certified_principal(connection: ssl.SSLObject | None) -> str:
-    """Return `User:SUBJECT`, as brokers do with `ssl.principal.mapping.rules=DEFAULT`; empty without TLS or a certificate."""
-    der = None if connection is None else connection.getpeercert(binary_form=True)
+def certified_principal(der: bytes | None) -> str:
+    """Return `User:SUBJECT`, as brokers do with `ssl.principal.mapping.rules=DEFAULT`; empty without a certificate."""
     found = None if der is None else read_certificate(der)
     return "" if found is None else _PRINCIPALS.principal(found.subject)
 
@@ -133,7 +132,8 @@ class ClientSide(_Side):
         self.transport.pause_reading()  # until the broker is reached
         peer, local = (self.transport.get_extra_info(end)[:2] for end in ("peername", "sockname"))
         self.proxied = self._listener.made(self, peer, local)
-        self.proxied.peer.principal = certified_principal(self.transport.get_extra_info("ssl_object"))
+        secured: ssl.SSLObject | None = self.transport.get_extra_info("ssl_object")
+        self.proxied.peer.principal = certified_principal(None if secured is None else secured.getpeercert(binary_form=True))
         self._timer = asyncio.get_running_loop().call_later(self._listener.first_frame_seconds, self._first_frame_late)
         self._opening = self._listener.connect(self)
         self._opening.add_done_callback(self._reached)

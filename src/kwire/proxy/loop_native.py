@@ -14,16 +14,20 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kwire.codec.impl import load_native
 from kwire.errors import InputError
 from kwire.proxy.admission import Slot
-from kwire.proxy.config import ListenerConfig, host_and_port
+from kwire.proxy.config import ListenerConfig, SniListenerConfig, host_and_port
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import Ending
+from kwire.proxy.loop_asyncio import certified_principal
 from kwire.proxy.rules.rule import Peer
+from kwire.proxy.sni_names import SniNames
 from kwire.proxy.tap_thread import TapThread
+from kwire.proxy.tls_native import ListenerTls, native_tls
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -50,10 +54,12 @@ def native_module() -> ModuleType | None:
 
 
 class NativeLoop:
-    def __init__(self, server: ProxyServer, listeners: Sequence[ListenerConfig], threads: int) -> None:
+    def __init__(self, server: ProxyServer, listeners: Sequence[ListenerConfig | SniListenerConfig], threads: int) -> None:
         native = native_module()
         if native is None:
             raise InputError('loop = "native" runs on Linux only, and needs kwire\'s compiled modules')
+        if any(listener.has_tls for listener in listeners) and native_tls() is None:
+            raise InputError('loop = "native" needs an OpenSSL 3 that Python shares, for TLS; use "auto", which then serves it by asyncio')
         self.listeners = tuple(listeners)
         self._server = server
         self._native = native
@@ -62,7 +68,10 @@ class NativeLoop:
         self._workers: list[Any] = []
         self._threads: list[threading.Thread] = []
         self._resolvers = ThreadPoolExecutor(_RESOLVERS, "kwire names")
-        self._numeric = [_numeric(listener) for listener in listeners]
+        self._numeric = {broker: _numeric(broker) for listener in listeners for broker in _brokers(listener)}
+        self._names = [SniNames(each, server.quiet) if isinstance(each, SniListenerConfig) else None for each in listeners]
+        self._tls: list[ListenerTls | None] = []
+        self.renew_certificates()
         self._taps: TapThread | None = None
 
     def open(self) -> None:
@@ -90,6 +99,13 @@ class NativeLoop:
             worker.first_frame_ns = int(self._server.config.first_frame_seconds * _NANO)
             worker.connect_ns = int(self._server.config.connect_seconds * _NANO)
 
+    def renew_certificates(self) -> None:
+        """Read certificates and keys again, for new connections; if one is invalid, the old ones stay in use."""
+        self._tls = [
+            ListenerTls(listener, None if names is None else names.knows) if listener.has_tls else None
+            for listener, names in zip(self.listeners, self._names, strict=True)
+        ]
+
     @property
     def ports(self) -> list[int]:
         found = {listener: each.getsockname()[1] for listener, each in reversed(self._sockets[0])}
@@ -97,7 +113,7 @@ class NativeLoop:
 
     @property
     def connections(self) -> int:
-        return sum(len(calls.open) for calls in self._calls)
+        return sum(len(calls.open) + len(calls.arrivals) for calls in self._calls)
 
     def peers(self) -> Iterator[Peer]:
         for calls in self._calls:
@@ -119,7 +135,7 @@ class NativeLoop:
             await asyncio.to_thread(self._taps.close)
         self._resolvers.shutdown(wait=False)
 
-    def _listen(self, number: int, listener: ListenerConfig) -> None:
+    def _listen(self, number: int, listener: ListenerConfig | SniListenerConfig) -> None:
         host, port = host_and_port(listener.listen, "listen")
         made: list[list[socket.socket]] = [[] for _ in self._sockets]
         with ExitStack() as opened:
@@ -147,17 +163,20 @@ class NativeLoop:
 
     # for the threads
 
-    def connected(self, number: int, end: tuple[str, int], local: tuple[str, int], thread: int) -> tuple[ProxiedConnection, Slot] | None:
+    def arrived(self, number: int, end: tuple[str, int], local: tuple[str, int]) -> Arrival | None:
         listener = self.listeners[number]
         slot = self._server.enter(listener, end[0])
         if slot is None:
             return None
-        peer = Peer(*end, listener.node_id, tenant=listener.tenant or "")
-        try:
-            return self._server.connected(peer, local, thread), slot
-        except BaseException:
-            self._server.left(slot, peer, "fault", "")
-            raise
+        broker = "" if isinstance(listener, SniListenerConfig) else listener.broker
+        return Arrival(number, slot, Peer(*end, listener.node_id, tenant=listener.tenant or ""), local, broker, self._tls[number])
+
+    def connected(self, arrival: Arrival, name: str | None, thread: int) -> ProxiedConnection:
+        names = self._names[arrival.listener]
+        if names is not None:
+            found = names.broker(name)
+            arrival.peer.node_id, arrival.broker = found.node_id, found.broker
+        return self._server.connected(arrival.peer, arrival.local, thread)
 
     def tapped(self, proxied: ProxiedConnection) -> int:
         tap = proxied.take_tap()
@@ -166,11 +185,11 @@ class NativeLoop:
     def disconnected(self, slot: Slot, peer: Peer, ending: Ending, reason: str) -> None:
         self._server.left(slot, peer, ending, reason)
 
-    def numeric(self, number: int) -> Addresses | None:
+    def numeric(self, broker: str) -> Addresses | None:
         """Return the addresses of a broker given by address; None if its name must be resolved."""
-        return self._numeric[number]
+        return self._numeric[broker]
 
-    def resolve(self, number: int, found: Callable[[Addresses | str], None]) -> None:
+    def resolve(self, broker: str, found: Callable[[Addresses | str], None]) -> None:
         """Resolve a broker's name for one connection, because a restarted broker may have another address."""
 
         def done(looked_up: Future[Addresses]) -> None:
@@ -180,11 +199,23 @@ class NativeLoop:
             else:
                 found("the lookup failed" if error is not None else looked_up.result() or "no address")
 
-        self._resolvers.submit(_addresses, self.listeners[number]).add_done_callback(done)
+        self._resolvers.submit(_addresses, broker).add_done_callback(done)
 
     @property
     def first_frame_seconds(self) -> float:
         return self._server.config.first_frame_seconds
+
+
+@dataclass(eq=False, slots=True)
+class Arrival:
+    """Client that has come; the broker of an SNI listener is known behind the handshake."""
+
+    listener: int
+    slot: Slot
+    peer: Peer
+    local: tuple[str, int]
+    broker: str
+    tls: ListenerTls | None
 
 
 class WorkerCalls:
@@ -195,14 +226,33 @@ class WorkerCalls:
         self._thread = thread
         self.listeners: list[int] = []
         self.open: dict[ProxiedConnection, Slot] = {}
+        self.arrivals: set[Arrival] = set()
 
-    def opened(self, number: int, peer: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection | None:
-        listener = self.listeners[number]
-        found = self._loop.connected(listener, peer, local, self._thread)
-        if found is None:
-            return None
-        made, self.open[made] = found
+    def arrived(self, number: int, end: tuple[str, int], local: tuple[str, int]) -> Arrival | None:
+        found = self._loop.arrived(self.listeners[number], end, local)
+        if found is not None:
+            self.arrivals.add(found)
+        return found
+
+    def client_tls(self, arrival: Arrival) -> Any:
+        return None if arrival.tls is None else arrival.tls.client
+
+    def broker_tls(self, arrival: Arrival) -> tuple[Any, str]:
+        return (None, "") if arrival.tls is None else (arrival.tls.broker, arrival.tls.server_name(arrival.broker))
+
+    def opened(self, arrival: Arrival, name: str | None, certificate: bytes | None) -> ProxiedConnection:
+        """Connect a client, with the name that it asked for in TLS and its certificate in DER."""
+        arrival.peer.principal = certified_principal(certificate)
+        made = self._loop.connected(arrival, name, self._thread)
+        self.arrivals.discard(arrival)
+        self.open[made] = arrival.slot
         return made
+
+    def left(self, arrival: Arrival, cause: str, text: str) -> None:
+        """End a connection before it was opened."""
+        reason = f"TLS failed: {text or 'the client hung up'}" if cause == "tls_failed" else ""
+        self.arrivals.discard(arrival)
+        self._loop.disconnected(arrival.slot, arrival.peer, cast(Ending, cause), reason)
 
     def passed(self, proxied: ProxiedConnection) -> None:
         self.open[proxied].passed()
@@ -210,12 +260,12 @@ class WorkerCalls:
     def tapped(self, proxied: ProxiedConnection) -> int:
         return self._loop.tapped(proxied)
 
-    def addresses(self, number: int) -> Addresses | None:
-        return self._loop.numeric(self.listeners[number])
+    def addresses(self, arrival: Arrival) -> Addresses | None:
+        return self._loop.numeric(arrival.broker)
 
-    def resolve(self, number: int, found: Callable[[Addresses | str], None]) -> None:
+    def resolve(self, arrival: Arrival, found: Callable[[Addresses | str], None]) -> None:
         """Resolve the broker's name; store its addresses, or an error text, in `found`."""
-        self._loop.resolve(self.listeners[number], found)
+        self._loop.resolve(arrival.broker, found)
 
     def over(self, proxied: ProxiedConnection, cause: str, text: str) -> None:
         """End a connection for an `Ending`, or for the relay's reason (`relay`); the text is `owed` if a client waits for an answer."""
@@ -230,6 +280,9 @@ class WorkerCalls:
             reason = f"the {cause.partition('_')[0]}'s connection broke: {text}"
         elif cause == "broker_unreachable":
             reason = f"the broker cannot be reached: {text}"
+        elif cause == "tls_failed":
+            reason = f"the broker cannot be reached: {text or 'it hung up in the TLS handshake'}"
+            ending = "broker_unreachable"
         elif cause == "first_frame_late":
             reason = f"no whole frame within {self._loop.first_frame_seconds:g} s"
         elif cause == "stopped":
@@ -277,13 +330,17 @@ def _bound(family: int, address: tuple[Any, ...], *, shared: bool) -> socket.soc
     return made
 
 
-def _addresses(listener: ListenerConfig, flags: int = 0) -> Addresses:
-    host, port = host_and_port(listener.broker, "broker")
+def _brokers(listener: ListenerConfig | SniListenerConfig) -> list[str]:
+    return [each.broker for each in listener.brokers] if isinstance(listener, SniListenerConfig) else [listener.broker]
+
+
+def _addresses(broker: str, flags: int = 0) -> Addresses:
+    host, port = host_and_port(broker, "broker")
     return [(int(family), address) for family, *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)]
 
 
-def _numeric(listener: ListenerConfig) -> Addresses | None:
+def _numeric(broker: str) -> Addresses | None:
     try:
-        return _addresses(listener, socket.AI_NUMERICHOST)
+        return _addresses(broker, socket.AI_NUMERICHOST)
     except socket.gaierror:
         return None

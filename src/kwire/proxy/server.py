@@ -24,6 +24,7 @@ from kwire.proxy.loop_native import NativeLoop, native_module
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.taps import Taps
+from kwire.proxy.tls_native import native_tls
 
 if TYPE_CHECKING:
     from kwire.proxy.metrics_endpoint import MetricsEndpoint
@@ -59,13 +60,15 @@ class ProxyServer:
         self._admission = Admission()
         self.quiet = QuietLog(log)
         self._flushing: asyncio.Task[None] | None = None
-        natively = [_is_native(config, each) for each in config.listeners]
-        self._native = NativeLoop(self, list(compress(config.listeners, natively)), config.threads) if any(natively) else None
+        listeners: list[ListenerConfig | SniListenerConfig] = [*config.listeners, *config.sni_listeners]
+        self._natively = [_is_native(config, each) for each in listeners]
+        native = list(compress(listeners, self._natively))
+        self._native = NativeLoop(self, native, config.threads) if native else None
         self._listeners: list[AsyncioListener] = [
-            AsyncioListener(self, each) for each, is_native in zip(config.listeners, natively, strict=True) if not is_native
+            SniListener(self, each) if isinstance(each, SniListenerConfig) else AsyncioListener(self, each)
+            for each, is_native in zip(listeners, self._natively, strict=True)
+            if not is_native
         ]
-        self._listeners += [SniListener(self, each) for each in config.sni_listeners]
-        self._natively = natively + [False] * len(config.sni_listeners)
 
     def _endpoint(self) -> MetricsEndpoint:
         try:
@@ -142,6 +145,8 @@ class ProxyServer:
         rule_sets = configured_rule_sets(config, self._store_metrics, self._budget)
         for listener in self._listeners:
             listener.renew_certificates()
+        if self._native is not None:
+            self._native.renew_certificates()
         self._rule_sets, self.config = rule_sets, config
         if self._native is not None:
             self._native.take_limits()
@@ -217,7 +222,7 @@ def _allow_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _is_native(config: ProxyConfig, listener: ListenerConfig) -> bool:
+def _is_native(config: ProxyConfig, listener: ListenerConfig | SniListenerConfig) -> bool:
     if config.loop == "auto":
-        return not listener.has_tls and native_module() is not None
+        return native_module() is not None and (not listener.has_tls or native_tls() is not None)
     return config.loop == "native"

@@ -1,0 +1,39 @@
+"""Names that clients of an SNI listener ask for in their TLS handshake (RFC 6066), and the brokers that they mean."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from kwire.proxy.admission import QuietLog
+from kwire.proxy.config import SniBroker, SniListenerConfig
+
+__all__ = ["SniNames"]
+
+
+class SniNames:
+    def __init__(self, config: SniListenerConfig, quiet: QuietLog) -> None:
+        self._listen = config.listen
+        self._quiet = quiet
+        self._by_name = {config.name_of(broker): broker for broker in config.brokers}
+        self._bootstrap = config.bootstrap
+        self._in_turn: Iterator[SniBroker] = itertools.cycle(config.brokers)
+
+    def knows(self, name: str | None) -> bool:
+        """Return whether the listener has this name, and log one that it has not."""
+        asked = _folded(name)
+        if asked == self._bootstrap or asked in self._by_name:
+            return True
+        said = repr(name[:255]) if name else "no name"
+        # TLS does not say whose handshake it is
+        self._quiet.warning("unknown_name", "", f"{self._listen}: TLS asks for {said}, which is not a name of this listener")
+        return False
+
+    def broker(self, name: str | None) -> SniBroker:
+        """Return the broker of a known name; each client that begins gets the next one: one that is down costs a client a retry."""
+        asked = _folded(name)
+        return next(self._in_turn) if asked == self._bootstrap else self._by_name[asked]
+
+
+def _folded(name: str | None) -> str:
+    return (name or "").rstrip(".").lower()
