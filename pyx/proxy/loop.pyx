@@ -11,7 +11,7 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from libc.errno cimport EAGAIN, ECONNABORTED, EINPROGRESS, EINTR, EPROTO, ETIMEDOUT, errno
+from libc.errno cimport EAGAIN, ECONNABORTED, EINPROGRESS, EINTR, ETIMEDOUT, errno
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -55,6 +55,7 @@ cdef enum:
     MOST_ACCEPTED = 64  # before others have their turn
     SMALL_READ = 16 << 10  # from an end whose other end did not take all: what it leaves is kept
     DRAIN_MILLISECONDS = 50
+    MOST_UNREAD = 1 << 20  # bytes that wait for a peer whose records ask for answers of TLS itself
 
 cdef enum:
     SECOND = 1000000000  # nanoseconds
@@ -315,8 +316,13 @@ cdef class Worker:
         """Take what `records` hold."""
         cdef End* end = &sockets.ends[side]
         size = tls_open(end.tls, self.records, size, self.buffer, self.read_bytes + 2 * RECORD)
-        if (self.sealed.size and not send_sealed(end)) or size < 0:
-            broke(self, sockets, side, EPROTO)
+        if size >= 0 and self.sealed.size and unsent_bytes(end) > MOST_UNREAD:
+            size = -1
+        if self.sealed.size and not send_sealed(end):
+            broke(self, sockets, side, errno)
+            return 0
+        if size < 0:
+            over(self, sockets, CLIENT_BROKE if side == CLIENT else BROKER_BROKE, 0)
             return 0
         if size == 0 and not end.tls.has_closed:
             return 0

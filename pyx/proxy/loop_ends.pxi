@@ -19,11 +19,14 @@ cdef void over(Worker self, Sockets* sockets, int cause, int error) noexcept nog
 
 cdef void report(Worker self, Sockets* sockets, int cause, int error) noexcept with gil:
     cdef Connection connection = <Connection>sockets.owner
+    cdef End* broken = &sockets.ends[CLIENT if cause == CLIENT_BROKE else BROKER]
     text = ""
     if error:
         text = os.strerror(error)
     elif cause == TLS_FAILED:
         text = tls_failure(sockets.ends[CLIENT if sockets.state == SHAKING else BROKER].tls)
+    elif (cause == CLIENT_BROKE or cause == BROKER_BROKE) and broken.tls is not NULL:
+        text = tls_failure(broken.tls) or "it does not read what TLS answers"
     elif cause == BROKER_UNREACHABLE:
         text = connection.failure or "no address"
     elif cause == STOPPED and sockets.state == PASSING and not is_idle(sockets):

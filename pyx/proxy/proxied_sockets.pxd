@@ -167,7 +167,7 @@ cdef inline bint seal_all(End* end, const Pieces* pieces) noexcept nogil:
             else:
                 memcpy(out.gathered + gathered, base, taken)
                 gathered += taken
-            if gathered == RECORD or (gathered and taken == size and number + 1 == pieces.count):
+            if gathered == RECORD:
                 if not tls_seal(end.tls, out.gathered, gathered):
                     return False
                 gathered = 0
@@ -175,7 +175,7 @@ cdef inline bint seal_all(End* end, const Pieces* pieces) noexcept nogil:
             size -= taken
             if out.size >= MOST_SEALED and not send_sealed(end):
                 return False
-    return send_sealed(end)
+    return (gathered == 0 or tls_seal(end.tls, out.gathered, gathered)) and send_sealed(end)
 
 
 cdef inline bint send_sealed(End* end) noexcept nogil:

@@ -1,11 +1,13 @@
 # cython: language_level=3, binding=False
 """TLS by the OpenSSL that Python's `ssl` has loaded: its functions are called by address, without the GIL and without its sockets.
 
-A session reads and writes memory: `tls_open` is given what a socket brought, and what `tls_seal` makes waits in `Sealed`. Only public functions of
-OpenSSL 1.1.1 and 3 are used, so nothing depends on how Python lays out its objects.
+A session reads and writes memory: `tls_open` is given what a socket brought, and what `tls_seal` makes waits in `Sealed`. Only public
+functions of OpenSSL 3 are used, so nothing depends on how Python lays out its objects. A fault is taken from OpenSSL's queue of this thread
+at once, for `SSL_get_error` of other sessions looks at it too.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.errno cimport EPROTO
 from libc.stdint cimport uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
@@ -39,6 +41,13 @@ cdef enum:
     PEM = 1
     SOURCE_SINK = 0x400
 
+cdef extern from * nogil:
+    """
+    #include <errno.h>
+    #define set_errno(number) (errno = (number))
+    """
+    void set_errno(int number)
+
 # Functions of OpenSSL in the order of NAMES.
 cdef struct OpenSsl:
     const void* (*TLS_server_method)() noexcept nogil
@@ -59,6 +68,7 @@ cdef struct OpenSsl:
     void (*SSL_CTX_set_client_CA_list)(void*, void*) noexcept nogil
     void* (*SSL_CTX_get0_param)(void*) noexcept nogil
     int (*X509_VERIFY_PARAM_set_flags)(void*, unsigned long) noexcept nogil
+    void (*X509_VERIFY_PARAM_set_hostflags)(void*, unsigned int) noexcept nogil
     int (*X509_VERIFY_PARAM_set1_host)(void*, const char*, size_t) noexcept nogil
     int (*X509_VERIFY_PARAM_set1_ip_asc)(void*, const char*) noexcept nogil
     void* (*SSL_get0_param)(void*) noexcept nogil
@@ -100,7 +110,7 @@ NAMES = (
     "SSL_CTX_use_PrivateKey_file", "SSL_CTX_check_private_key", "SSL_CTX_load_verify_locations", "SSL_CTX_set_default_verify_paths",
     "SSL_CTX_set_verify", "SSL_CTX_ctrl", "SSL_CTX_set_options", "SSL_CTX_set_cipher_list", "SSL_CTX_set_session_id_context",
     "SSL_load_client_CA_file", "SSL_CTX_set_client_CA_list", "SSL_CTX_get0_param", "X509_VERIFY_PARAM_set_flags",
-    "X509_VERIFY_PARAM_set1_host", "X509_VERIFY_PARAM_set1_ip_asc", "SSL_get0_param", "SSL_new", "SSL_free", "SSL_set_bio",
+    "X509_VERIFY_PARAM_set_hostflags", "X509_VERIFY_PARAM_set1_host", "X509_VERIFY_PARAM_set1_ip_asc", "SSL_get0_param", "SSL_new", "SSL_free", "SSL_set_bio",
     "SSL_set_accept_state", "SSL_set_connect_state", "SSL_ctrl", "SSL_do_handshake", "SSL_read", "SSL_write", "SSL_shutdown",
     "SSL_get_servername", "SSL_CTX_callback_ctrl", "SSL_get_error", "SSL_get_verify_result", "X509_verify_cert_error_string", "SSL_get1_peer_certificate", "i2d_X509", "X509_free",
     "ERR_get_error", "ERR_clear_error", "ERR_reason_error_string", "BIO_get_new_index", "BIO_meth_new", "BIO_meth_set_read",
@@ -182,12 +192,12 @@ cdef class TlsContext:
         is_server: towards clients.
         certificate, key, authorities: PEM files, or None; without authorities a client trusts those of the system.
         must_present: peers must present a certificate.
-        options, flags, least, ciphers: of an `ssl.SSLContext`: its options, flags of verification, lowest version, and ciphers.
+        options, flags, host_flags, least, ciphers: of an `ssl.SSLContext`: its options, flags of verification, lowest version, ciphers.
         knows: whether a client may ask for a name, None where it asks for none; without it, for any. Called in handshakes.
     """
 
     def __cinit__(
-        self, bint is_server, bytes certificate, bytes key, bytes authorities, bint must_present, long options, long flags, long least,
+        self, bint is_server, bytes certificate, bytes key, bytes authorities, bint must_present, long options, long flags, int host_flags, long least,
         bytes ciphers, knows,
     ):
         cdef void* names
@@ -200,6 +210,7 @@ cdef class TlsContext:
         openssl.SSL_CTX_ctrl(self.context, CTRL_CACHE_MODE, 0, NULL)
         openssl.SSL_CTX_ctrl(self.context, CTRL_LEAST_VERSION, least, NULL)
         openssl.X509_VERIFY_PARAM_set_flags(openssl.SSL_CTX_get0_param(self.context), flags)
+        openssl.X509_VERIFY_PARAM_set_hostflags(openssl.SSL_CTX_get0_param(self.context), host_flags)
         checked(openssl.SSL_CTX_set_cipher_list(self.context, ciphers))
         checked(openssl.SSL_CTX_set_session_id_context(self.context, b"kwire", 5))
         if certificate is not None:
@@ -314,8 +325,12 @@ cdef Py_ssize_t tls_open(TlsSession* session, Bytes data, Py_ssize_t size, uint8
 
 
 cdef bint tls_seal(TlsSession* session, Bytes data, Py_ssize_t size) noexcept nogil:
-    """Make records of bytes, at most `RECORD`; False for a fault."""
-    return openssl.SSL_write(session.ssl, data, <int>size) == size
+    """Make records of bytes, at most `RECORD`; False with errno for a fault."""
+    if openssl.SSL_write(session.ssl, data, <int>size) == size:
+        return True
+    openssl.ERR_clear_error()
+    set_errno(EPROTO)
+    return False
 
 
 cdef void tls_end(TlsSession* session) noexcept nogil:

@@ -8,15 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import random
+import ssl
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import pytest
+import trustme
 
 from kafka_bytes import Frames
-from kwire.proxy.config import ListenerConfig, ProxyConfig, RefusalConfig, RehearsalConfig, TenantConfig, VersionsConfig
+from kwire.proxy.config import (
+    ListenerConfig,
+    ProxyConfig,
+    RefusalConfig,
+    RehearsalConfig,
+    TenantConfig,
+    TlsConfig,
+    UpstreamTlsConfig,
+    VersionsConfig,
+)
 from kwire.proxy.configured_rules import configured_rule_sets
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.rules.rule import Peer
@@ -72,8 +85,32 @@ class Expected:
     depends_on_time: bool = False  # what a delayed answer waits for may come before or after the delay
 
 
-def config(loop: str, broker: int, tenant: bool, refused: str) -> ProxyConfig:
-    more = {"tenant": "acme"} if tenant else {}
+@dataclass
+class Secured:
+    """TLS on both sides of the proxy."""
+
+    settings: dict[str, object]
+    client: ssl.SSLContext
+    broker: ssl.SSLContext
+
+
+@pytest.fixture(params=["plain", "TLS"])
+def secured(request: pytest.FixtureRequest, tmp_path: Path, authority: trustme.CA) -> Secured | None:
+    if request.param == "plain":
+        return None
+    files = {"certificate": str(tmp_path / "cert.pem"), "key": str(tmp_path / "key.pem")}
+    made = authority.issue_cert("127.0.0.1")
+    made.cert_chain_pems[0].write_to_path(files["certificate"])
+    made.private_key_pem.write_to_path(files["key"])
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    client, broker = ssl.create_default_context(), ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.configure_trust(client)
+    broker.load_cert_chain(files["certificate"], files["key"])
+    return Secured({"tls": TlsConfig(**files), "upstream_tls": UpstreamTlsConfig(ca=str(tmp_path / "ca.pem"))}, client, broker)
+
+
+def config(loop: str, broker: int, tenant: bool, refused: str, secured: Secured | None = None) -> ProxyConfig:
+    more: dict[str, Any] = ({"tenant": "acme"} if tenant else {}) | ({} if secured is None else secured.settings)
     listener = ListenerConfig(listen="127.0.0.1:0", broker=f"127.0.0.1:{broker}", node_id=1, advertised="proxy.example.com:19092", **more)
     tenants = {"acme": TenantConfig(prefix="acme.")} if tenant else {}
     return ProxyConfig(
@@ -128,10 +165,12 @@ def expect(expected: Expected, connection: ProxiedConnection) -> None:
 
 
 @asynccontextmanager
-async def served(loop: str, tenant: bool, refused: str) -> AsyncIterator[tuple[ProxyServer, asyncio.Queue[End]]]:
+async def served(loop: str, tenant: bool, refused: str, secured: Secured | None) -> AsyncIterator[tuple[ProxyServer, asyncio.Queue[End]]]:
     accepted: asyncio.Queue[End] = asyncio.Queue()
-    broker = await asyncio.get_running_loop().create_server(lambda: End(accepted), "127.0.0.1", 0)
-    server = ProxyServer(config(loop, broker.sockets[0].getsockname()[1], tenant, refused))
+    broker = await asyncio.get_running_loop().create_server(
+        lambda: End(accepted), "127.0.0.1", 0, ssl=None if secured is None else secured.broker
+    )
+    server = ProxyServer(config(loop, broker.sockets[0].getsockname()[1], tenant, refused, secured))
     await server.open()
     try:
         yield server, accepted
@@ -141,8 +180,9 @@ async def served(loop: str, tenant: bool, refused: str) -> AsyncIterator[tuple[P
         await asyncio.sleep(0.05)  # transports end in the loop's next turns
 
 
-async def play(server: ProxyServer, accepted: asyncio.Queue[End], expected: Expected) -> list[bytes]:
-    _, client = await asyncio.get_running_loop().create_connection(End, "127.0.0.1", server.ports[0])
+async def play(server: ProxyServer, accepted: asyncio.Queue[End], expected: Expected, secured: Secured | None) -> list[bytes]:
+    context = None if secured is None else secured.client
+    _, client = await asyncio.get_running_loop().create_connection(End, "127.0.0.1", server.ports[0], ssl=context)
     broker = await asyncio.wait_for(accepted.get(), SECONDS)
     for (side, data), (at_client, at_broker) in zip(expected.pieces, expected.outs, strict=False):
         (broker if side else client).transport.write(data)
@@ -158,13 +198,13 @@ async def play(server: ProxyServer, accepted: asyncio.Queue[End], expected: Expe
 # the client of Kafka's frames is `consumer-1`
 @pytest.mark.parametrize(("tenant", "refused"), [(False, "none such"), (True, "none such"), (False, "consumer-*")])
 def test_the_same_bytes_as_without_sockets_and_no_connection_is_left(
-    loop: str, tenant: bool, refused: str, monkeypatch: pytest.MonkeyPatch
+    loop: str, tenant: bool, refused: str, secured: Secured | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kwire.proxy.rules.refusals._DELAY", 0.01)
 
     async def go() -> tuple[list[list[bytes]], Counter[str]]:
-        async with served(loop, tenant, refused) as (server, accepted):
-            found = [await play(server, accepted, each) for each in expected]
+        async with served(loop, tenant, refused, secured) as (server, accepted):
+            found = [await play(server, accepted, each, secured) for each in expected]
             until = asyncio.get_running_loop().time() + SECONDS
             while server.connections and asyncio.get_running_loop().time() < until:
                 await asyncio.sleep(0.01)

@@ -14,13 +14,16 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from kwire.codec.impl import load_native
 from kwire.errors import InputError
 from kwire.proxy.config import ListenerConfig, SniListenerConfig, host_and_port
 
 __all__ = ["ListenerTls", "native_tls"]
+
+_NO_PARTIAL_WILDCARDS: Final = 0x4  # X509_CHECK_FLAG_, as `ssl` has it
+_NEVER_COMMON_NAME: Final = 0x20
 
 
 @cache
@@ -62,7 +65,7 @@ class ListenerTls:
 
     def server_name(self, broker: str) -> str:
         """Return the name that a broker's certificate must have."""
-        return self._server_name or host_and_port(broker, "broker")[0]
+        return (self._server_name or host_and_port(broker, "broker")[0]).encode("idna").decode()
 
 
 def _context(
@@ -79,6 +82,7 @@ def _context(
             like.verify_mode == ssl.CERT_REQUIRED,
             like.options,
             like.verify_flags,
+            _NO_PARTIAL_WILDCARDS | (0 if like.hostname_checks_common_name else _NEVER_COMMON_NAME),
             int(ssl.TLSVersion.TLSv1_2 if like.minimum_version < ssl.TLSVersion.TLSv1_2 else like.minimum_version),
             f"{ciphers}:@SECLEVEL={like.security_level}".encode(),
             knows,

@@ -81,7 +81,6 @@ def test_a_whole_configuration(tmp_path: Path) -> None:
         (LISTENER + '[tap]\nfile = "tap.pcapng"\nmax_files = 0', "snaplen, max_bytes, max_files and max_queued are at least 1"),
         ("threads = 0\n" + LISTENER, "threads: 0 is not in 1 to 256"),
         ('loop = "epoll"\n' + LISTENER, "loop: invalid enum value 'epoll'"),
-        ('loop = "native"\n' + LISTENER + "[listeners.upstream_tls]", 'loop: "native" does not support TLS'),
         (LISTENER + '[request_log]\nfile = "log.jsonl"\nsnaplen = 0', "request_log: snaplen, max_bytes"),
         (LISTENER + '[tap]\nfile = "x"\n[request_log]\nfile = "x"', "tap and request_log name one file"),
         (LISTENER + '[tap]\nfile = "x"\n[telemetry]\nfile = "x"', "tap and telemetry name one file"),
