@@ -110,9 +110,11 @@ NAMES = (
     "SSL_CTX_use_PrivateKey_file", "SSL_CTX_check_private_key", "SSL_CTX_load_verify_locations", "SSL_CTX_set_default_verify_paths",
     "SSL_CTX_set_verify", "SSL_CTX_ctrl", "SSL_CTX_set_options", "SSL_CTX_set_cipher_list", "SSL_CTX_set_session_id_context",
     "SSL_load_client_CA_file", "SSL_CTX_set_client_CA_list", "SSL_CTX_get0_param", "X509_VERIFY_PARAM_set_flags",
-    "X509_VERIFY_PARAM_set_hostflags", "X509_VERIFY_PARAM_set1_host", "X509_VERIFY_PARAM_set1_ip_asc", "SSL_get0_param", "SSL_new", "SSL_free", "SSL_set_bio",
+    "X509_VERIFY_PARAM_set_hostflags", "X509_VERIFY_PARAM_set1_host", "X509_VERIFY_PARAM_set1_ip_asc",
+    "SSL_get0_param", "SSL_new", "SSL_free", "SSL_set_bio",
     "SSL_set_accept_state", "SSL_set_connect_state", "SSL_ctrl", "SSL_do_handshake", "SSL_read", "SSL_write", "SSL_shutdown",
-    "SSL_get_servername", "SSL_CTX_callback_ctrl", "SSL_get_error", "SSL_get_verify_result", "X509_verify_cert_error_string", "SSL_get1_peer_certificate", "i2d_X509", "X509_free",
+    "SSL_get_servername", "SSL_CTX_callback_ctrl", "SSL_get_error", "SSL_get_verify_result", "X509_verify_cert_error_string",
+    "SSL_get1_peer_certificate", "i2d_X509", "X509_free",
     "ERR_get_error", "ERR_clear_error", "ERR_reason_error_string", "BIO_get_new_index", "BIO_meth_new", "BIO_meth_set_read",
     "BIO_meth_set_write", "BIO_meth_set_ctrl", "BIO_new", "BIO_set_init", "BIO_set_data", "BIO_get_data", "BIO_set_flags",
     "BIO_clear_flags",
@@ -197,7 +199,8 @@ cdef class TlsContext:
     """
 
     def __cinit__(
-        self, bint is_server, bytes certificate, bytes key, bytes authorities, bint must_present, long options, long flags, int host_flags, long least,
+        self, bint is_server, bytes certificate, bytes key, bytes authorities, bint must_present, long options, long flags,
+        int host_flags, long least,
         bytes ciphers, knows,
     ):
         cdef void* names

@@ -90,3 +90,31 @@ def test_only_the_authorities_in_ca_count(with_ca: bool, tmp_path: Path, monkeyp
         return b""
 
     assert asyncio.run(go()) == (b"" if with_ca else answer(7, len(HEARTBEAT)))
+
+
+@pytest.mark.parametrize(("names", "asked", "is_reached"), [
+    (["broker.example.com"], "broker.example.com", True),
+    (["broker.example.com"], "other.example.com", False),
+    (["broker.example.com"], None, False),
+    (["127.0.0.1"], None, True),
+    (["*.example.com"], "broker.example.com", True),
+    (["bücher.example.com"], "bücher.example.com", True),
+])  # fmt: skip
+def test_a_broker_must_have_the_name(names: list[str], asked: str | None, is_reached: bool, tmp_path: Path) -> None:
+    """Without `server_name`, the host that the proxy connects to."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    broker_side = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert(*names).configure_cert(broker_side)
+
+    async def go() -> bytes:
+        async with proxied(
+            echo, upstream=broker_side, upstream_tls=UpstreamTlsConfig(ca=str(tmp_path / "ca.pem"), server_name=asked)
+        ) as server:
+            reader, writer = await connect(server)
+            writer.write(heartbeat(7))
+            with suppress(ConnectionError):
+                return await asyncio.wait_for(reader.read(1000), 30)
+        return b""
+
+    assert asyncio.run(go()) == (answer(7, len(HEARTBEAT)) if is_reached else b"")

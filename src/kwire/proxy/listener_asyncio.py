@@ -121,8 +121,12 @@ class AsyncioListener:
             side.over("tls_failed", f"TLS failed: {reason}")
             transport.close()
             return
-        if secured is not None and not side.is_over:
-            side.connection_made(secured)
+        if secured is None or side.is_over:
+            return
+        if secured.is_closing():  # what came with the last record of the handshake was none
+            side.over("tls_failed", "TLS failed: the client sent no record behind its handshake")
+            return
+        side.connection_made(secured)
 
     # for `ClientSide`
 
