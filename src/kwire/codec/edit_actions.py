@@ -192,12 +192,12 @@ class LimitFeature:
 
 @dataclass(slots=True, eq=False)
 class LimitLevel:
-    """Action for a finalized feature: (name, highest level)."""
+    """Action for a finalized feature: (name, highest level, lowest level)."""
 
     limits: VersionLimits
 
-    def __call__(self, name: str, level: int) -> Outcome:
+    def __call__(self, name: str, high: int, low: int) -> Outcome:
         if self.limits.features is not None and name not in self.limits.features:
             return DROPPED
         most = self.limits.levels.get(name)
-        return None if most is None or level <= most else (most,)
+        return None if most is None or high <= most else (most, min(low, most))

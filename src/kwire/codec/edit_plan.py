@@ -176,8 +176,8 @@ def _keys(parts: _Parts, about: FieldsAbout, renames: dict[str, Rename]) -> None
 def _limit(parts: _Parts, source: CompiledCatalog, message: Message, version: int, limits: VersionLimits) -> None:
     parts.rule(Rule(("api_keys.api_key",), ("api_keys.min_version", "api_keys.max_version")), LimitRange(limits))
     plan = source.plan(message.name, version)
-    finalized = "finalized_features.max_version_level"
+    finalized = ("finalized_features.max_version_level", "finalized_features.min_version_level")
     if limits.features is not None and find_leaf(plan, "supported_features.name") is not None:
         parts.single("supported_features.name", LimitFeature(limits))
-    if (limits.features is not None or limits.levels) and find_leaf(plan, finalized) is not None:
-        parts.rule(Rule(("finalized_features.name",), (finalized,)), LimitLevel(limits))
+    if (limits.features is not None or limits.levels) and find_leaf(plan, finalized[0]) is not None:
+        parts.rule(Rule(("finalized_features.name",), finalized), LimitLevel(limits))

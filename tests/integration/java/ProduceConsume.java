@@ -12,7 +12,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
  * Kafka's own client: `ProduceConsume TOPIC COUNT KEY=VALUE...` makes a topic, sends COUNT records in transactions of two, reads them in a group
- * of the topic's name, and prints the ports of the brokers, how many records came and what the group has committed.
+ * of the topic's name, asks for features, and prints the ports of the brokers, how many records came and what the group has committed.
  */
 public class ProduceConsume {
     public static void main(String[] args) throws Exception {
@@ -28,6 +28,7 @@ public class ProduceConsume {
             for (var node : admin.describeCluster().nodes().get()) {
                 System.out.print(node.port() + " ");
             }
+            admin.describeFeatures().featureMetadata().get();
             Properties sending = (Properties) config.clone();
             sending.put("transactional.id", topic);
             try (var producer = new KafkaProducer<>(sending, new StringSerializer(), new StringSerializer())) {
