@@ -68,7 +68,7 @@ def proxy(
     from kwire.cli.rehearsal_page import RehearsalPage
     from kwire.cli.terminal import volume
     from kwire.proxy.config import ListenerConfig, ProxyConfig, RehearsalConfig
-    from kwire.proxy.config_file import load_config
+    from kwire.proxy.config_file import check_config, load_config
     from kwire.proxy.rules.rehearsal import RehearsalRule
     from kwire.proxy.server import ProxyServer
 
@@ -93,6 +93,7 @@ def proxy(
             assert broker is not None
             seen = advertised or (listen if not listen.startswith((":", "0.0.0.0:", "[::]:")) else None)
             found = ProxyConfig(listeners=[ListenerConfig(listen=listen, broker=broker, node_id=node_id, advertised=seen)])
+            check_config(found)
         if rehearse is not None:
             found = replace(found, rehearsal=RehearsalConfig(release=rehearse, mode="break" if mode == "break" else "count"))
         if page is not None:

@@ -10,10 +10,10 @@ advertised = "proxy.example.com:19092"
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from kwire.errors import InputError
-from kwire.proxy.config_table import ConfigTable
+from kwire.proxy.config_table import MOST_SECONDS, ConfigTable, Count, Meta, Seconds
 from kwire.proxy.tls_config import TlsConfig, UpstreamTlsConfig
 
 __all__ = [
@@ -26,16 +26,13 @@ MOST_PORTS = 65_536
 
 
 class ListenerConfig(ConfigTable, frozen=True):
-    """Port for one broker. Addresses are `host:port`; an empty host to listen on means all addresses.
+    """Port for one broker. Addresses are `host:port`; an empty host to listen on means all addresses."""
 
-    Without `advertised`, clients get the broker's own address; without `tenant`, they see the whole cluster.
-    """
-
-    listen: str
-    broker: str
-    node_id: int = -1
-    advertised: str | None = None
-    tenant: str | None = None
+    listen: Annotated[str, Meta(description="Address where clients connect, such as `:19092`.")]
+    broker: Annotated[str, Meta(description="Address of the broker.")]
+    node_id: Annotated[int, Meta(ge=-1, description="`node.id` of the broker.")] = -1
+    advertised: Annotated[str | None, Meta(description="Address that clients get; by default the broker's own.")] = None
+    tenant: Annotated[str | None, Meta(description="Name of a table under `[tenants]`; without it, clients see the whole cluster.")] = None
     tls: TlsConfig | None = None
     upstream_tls: UpstreamTlsConfig | None = None
 
@@ -50,8 +47,8 @@ class ListenerConfig(ConfigTable, frozen=True):
 class SniBroker(ConfigTable, frozen=True):
     """Broker behind a shared port; `broker` is its `host:port`."""
 
-    node_id: int
-    broker: str
+    node_id: Annotated[int, Meta(ge=0, description="`node.id` of the broker.")]
+    broker: Annotated[str, Meta(description="Address of the broker.")]
 
 
 class SniListenerConfig(ConfigTable, frozen=True):
@@ -61,12 +58,14 @@ class SniListenerConfig(ConfigTable, frozen=True):
     of `listen`, unless there is an `advertised_port`.
     """
 
-    listen: str
-    domain: str
-    brokers: list[SniBroker]
+    listen: Annotated[str, Meta(description="Address where clients connect, such as `:9443`.")]
+    domain: Annotated[str, Meta(description="Domain of the names.")]
+    brokers: Annotated[list[SniBroker], Meta(min_length=1)]
     tls: TlsConfig
-    advertised_port: int | None = None
-    tenant: str | None = None
+    advertised_port: Annotated[
+        Annotated[int, Meta(ge=1, lt=MOST_PORTS)] | None, Meta(description="Port that clients get; by default that of `listen`.")
+    ] = None
+    tenant: Annotated[str | None, Meta(description="Name of a table under `[tenants]`; without it, clients see the whole cluster.")] = None
     upstream_tls: UpstreamTlsConfig | None = None
 
     def addresses(self) -> list[tuple[int, tuple[str, int]]]:
@@ -98,108 +97,107 @@ class SniListenerConfig(ConfigTable, frozen=True):
 
 
 class AddressesConfig(ConfigTable, frozen=True):
-    """Table of `rules.addresses`."""
+    """Addresses of brokers in answers."""
 
-    large_answers: Literal["cap", "hold"] = "cap"
-    unknown_node: Literal["close", "keep"] = "close"
+    large_answers: Annotated[
+        Literal["cap", "hold"], Meta(description="`cap` the versions whose answers name brokers behind records, or `hold` such answers.")
+    ] = "cap"
+    unknown_node: Annotated[
+        Literal["close", "keep"], Meta(description="Treatment of an answer that names a broker without a listener.")
+    ] = "close"
 
 
 class VersionsConfig(ConfigTable, frozen=True):
-    """Table of `rules.versions`."""
+    """Limit of the versions that ApiVersions offers."""
 
-    cap: str
+    cap: Annotated[str, Meta(description="Kafka release, such as `3.9`.")]
 
 
 class RehearsalConfig(ConfigTable, frozen=True):
-    """Table of `rules.rehearsal`."""
+    """Rehearsal of an upgrade."""
 
-    release: str
-    mode: Literal["count", "break"] = "count"
+    release: Annotated[str, Meta(description="Kafka release to rehearse, such as `4.3`.")]
+    mode: Annotated[Literal["count", "break"], Meta(description="`count` the requests that it would reject, or reject them.")] = "count"
 
 
 class RefusalConfig(ConfigTable, frozen=True):
-    """Table of `rules.refusals.Condition`."""
+    """Condition of a refusal; all keys must match, and all except `version` may contain `*`."""
 
-    software: str | None = None
-    version: str | None = None
-    client_id: str | None = None
-    principal: str | None = None
-    address: str | None = None
+    software: Annotated[str | None, Meta(description="Software name (KIP-511); empty for clients that send none.")] = None
+    version: Annotated[str | None, Meta(description="Operator and software version, such as `<1.30`.")] = None
+    client_id: Annotated[str | None, Meta(description="Client id.")] = None
+    principal: Annotated[str | None, Meta(description="Principal, such as `User:alice`.")] = None
+    address: Annotated[str | None, Meta(description="Address of the client.")] = None
 
 
 class TenantConfig(ConfigTable, frozen=True):
-    """Table of `rules.tenants`; without `principals` (`rules.principals`) any client may use the tenant's listeners."""
+    """Tenant of a cluster."""
 
-    prefix: str
-    error_texts: Literal["strip", "blank"] = "strip"
-    principals: list[str] | None = None
+    prefix: Annotated[str, Meta(description="Prefix of its topics, groups and transactional ids.")]
+    error_texts: Annotated[Literal["strip", "blank"], Meta(description="Remove the prefix from error texts, or the whole text.")] = "strip"
+    principals: Annotated[list[str] | None, Meta(description="Principals that may use its listeners; by default all clients.")] = None
 
 
 class FilesConfig(ConfigTable, frozen=True):
-    """Rotated files (`tap_file`); data beyond `max_queued` waiting bytes is dropped and counted."""
+    """Rotated files (`tap_file`)."""
 
-    file: str
-    max_bytes: int = 100 * MIB
-    max_files: int = 10
-    max_queued: int = 64 * MIB
+    file: Annotated[str, Meta(description="Path; `tap.pcapng` makes `tap_00001.pcapng`, `tap_00002.pcapng`, ...")]
+    max_bytes: Annotated[Count, Meta(description="Bytes of a file.")] = 100 * MIB
+    max_files: Annotated[Count, Meta(description="Number of files; the oldest is removed.")] = 10
+    max_queued: Annotated[Count, Meta(description="Bytes waiting for the disk; further data is dropped and counted.")] = 64 * MIB
 
 
 class TelemetryConfig(FilesConfig, frozen=True):
-    """Table of `rules.telemetry`; `metrics` has prefixes of names, empty for all; see `PushQuota` for `max_pushed`."""
+    """Receiver of client metrics (KIP-714)."""
 
-    metrics: list[str] = []
-    interval_ms: int = 300_000
-    max_pushed: int = 4 * MIB
+    metrics: Annotated[list[str], Meta(description="Prefixes of metric names; empty for all.")] = []
+    interval_ms: Annotated[Count, Meta(description="Interval of the pushes in milliseconds.")] = 300_000
+    max_pushed: Annotated[Count, Meta(description="Bytes of one connection in an interval.")] = 4 * MIB
 
 
 class TapConfig(FilesConfig, frozen=True):
-    """Capture or request log of the traffic, without secrets; `snaplen` is the number of bytes kept of a frame.
+    """Capture or request log of the traffic, without secrets (`tapped_connection`, `logged_connection`)."""
 
-    In a request log, the body of a longer frame is null. See `tapped_connection` and `logged_connection`.
-    """
-
-    snaplen: int = 65_536
+    snaplen: Annotated[Count, Meta(description="Bytes kept of a frame; a request log has no body of a longer one.")] = 65_536
 
 
 class ProxyConfig(ConfigTable, frozen=True):
-    """Configuration of a proxy.
+    """Configuration of a proxy."""
 
-    Attributes:
-        loop: `native` forwards bytes without the GIL, on Linux and without TLS; `asyncio` runs everywhere; `auto` uses the native loop
-            where possible.
-        unknown: action for requests of unknown APIs and versions: `pass`, `refuse` with UNSUPPORTED_VERSION, or `close`.
-        raw_sasl_tokens: forward SaslHandshake v0 and GSSAPI tokens without a handshake; by default only without tenants and refusals.
-        max_frame, max_held, max_held_in_all: limits in bytes of a frame, of the buffers of one connection, and of all buffers.
-        max_connections: limit of one listener; half of them may be clients that have not sent a whole frame yet.
-        max_connections_of_address, max_handshakes_of_address: limits of one client address (IPv6: /64 network) over all listeners:
-            connections, and those of clients that have not sent a whole frame yet.
-        max_rate_of_address: new connections of one client address per second.
-        first_frame_seconds: time in which a client must send a whole frame.
-        drain_seconds: time after SIGTERM for outstanding answers.
-    """
-
-    listeners: list[ListenerConfig] = []
-    sni_listeners: list[SniListenerConfig] = []
-    loop: Literal["native", "asyncio", "auto"] = "auto"
-    threads: int = 1
-    unknown: Literal["pass", "refuse", "close"] = "pass"
-    raw_sasl_tokens: bool | None = None
-    max_frame: int = 100 * MIB
-    max_held: int = 128 * MIB
-    max_held_in_all: int = 512 * MIB
-    max_connections: int = 10_000
-    max_connections_of_address: int = 5_000
-    max_handshakes_of_address: int = 1_000
-    max_rate_of_address: int = 1_000
-    first_frame_seconds: float = 30.0
-    connect_seconds: float = 10.0
-    drain_seconds: float = 30.0
-    metrics: str | None = None
+    listeners: Annotated[list[ListenerConfig], Meta(description="Ports for one broker each.")] = []
+    sni_listeners: Annotated[list[SniListenerConfig], Meta(description="Ports for several brokers each.")] = []
+    loop: Annotated[
+        Literal["native", "asyncio", "auto"],
+        Meta(description="`native` runs on Linux outside Python's interpreter lock, `asyncio` everywhere; `auto` prefers `native`."),
+    ] = "auto"
+    threads: Annotated[int, Meta(ge=1, le=256, description="Threads of the native loop.")] = 1
+    unknown: Annotated[
+        Literal["pass", "refuse", "close"],
+        Meta(description="Treatment of requests of unknown APIs and versions; `refuse` answers UNSUPPORTED_VERSION."),
+    ] = "pass"
+    raw_sasl_tokens: Annotated[
+        bool | None, Meta(description="Forward SaslHandshake v0 and raw GSSAPI tokens; by default only without tenants and refusals.")
+    ] = None
+    max_frame: Annotated[int, Meta(ge=1, lt=1 << 31, description="Bytes of a frame.")] = 100 * MIB
+    max_held: Annotated[Count, Meta(description="Bytes buffered for one connection.")] = 128 * MIB
+    max_held_in_all: Annotated[Count, Meta(description="Bytes buffered for all connections.")] = 512 * MIB
+    max_connections: Annotated[
+        Count, Meta(description="Connections of one listener; half of them may be clients that have not sent a whole frame yet.")
+    ] = 10_000
+    max_connections_of_address: Annotated[
+        Count, Meta(description="Connections of one client address (IPv6: /64 network) over all listeners.")
+    ] = 5_000
+    max_handshakes_of_address: Annotated[Count, Meta(description="The same of clients that have not sent a whole frame yet.")] = 1_000
+    max_rate_of_address: Annotated[Count, Meta(description="New connections of one client address per second.")] = 1_000
+    first_frame_seconds: Annotated[Seconds, Meta(description="Time in which a client must send a whole frame.")] = 30.0
+    connect_seconds: Annotated[Seconds, Meta(description="Time in which a broker must accept a connection.")] = 10.0
+    drain_seconds: Annotated[float, Meta(ge=0, le=MOST_SECONDS, description="Time after SIGTERM for outstanding answers.")] = 30.0
+    metrics: Annotated[str | None, Meta(description="Address of the HTTP endpoint for metrics and health.")] = None
     addresses: AddressesConfig = AddressesConfig()
     versions: VersionsConfig | None = None
     rehearsal: RehearsalConfig | None = None
-    refusals: list[RefusalConfig] = []
-    tenants: dict[str, TenantConfig] = {}
+    refusals: Annotated[list[RefusalConfig], Meta(description="Clients that are refused.")] = []
+    tenants: Annotated[dict[str, TenantConfig], Meta(description="Tenants by name.")] = {}
     telemetry: TelemetryConfig | None = None
     tap: TapConfig | None = None
     request_log: TapConfig | None = None

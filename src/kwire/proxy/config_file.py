@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 from kwire.errors import InputError
-from kwire.proxy.config import MOST_PORTS, ProxyConfig, SniListenerConfig, TapConfig, TelemetryConfig, host_and_port
+from kwire.proxy.config import ProxyConfig, SniListenerConfig, TapConfig, TelemetryConfig, host_and_port
 from kwire.proxy.config_table import msgspec
 from kwire.proxy.configured_rules import configured_rules
 from kwire.proxy.rules.principals import PrincipalsRule
 from kwire.proxy.rules.tenants import tenant_prefix
 
-__all__ = ["load_config"]
+__all__ = ["check_config", "load_config"]
 
-_MOST_THREADS = 256
 _DOMAIN = re.compile(r"([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?")
 
 
@@ -31,7 +30,7 @@ def load_config(path: str | os.PathLike[str]) -> ProxyConfig:
     except msgspec.DecodeError as error:
         raise InputError(f"{os.fspath(path)} is not TOML: {error}") from error
     try:
-        _check(found)
+        check_config(found)
     except InputError as error:
         raise InputError(f"{os.fspath(path)}: {error}") from error
     return found
@@ -43,23 +42,22 @@ def _in_toml(text: str) -> str:
     return f"{place.strip('`').lstrip('.')}: {said}" if place else said
 
 
-def _check(config: ProxyConfig) -> None:
+def check_config(config: ProxyConfig) -> None:
+    """Check the values together, without opening a port."""
     if not config.listeners and not config.sni_listeners:
         raise InputError("no [[listeners]]: add at least one")
-    if not 1 <= config.threads <= _MOST_THREADS:
-        raise InputError(f"threads: {config.threads} is not in 1 to {_MOST_THREADS}")
     for sni in config.sni_listeners:
         _check_sni(sni)
     for listener in config.listeners:
-        host_and_port(listener.listen, "listen")
-        host_and_port(listener.broker, "broker")
+        _check_reachable(listener.broker, "broker")
         if listener.advertised is not None:
-            host_and_port(listener.advertised, "advertised")
+            _check_reachable(listener.advertised, "advertised")
+            if listener.node_id < 0:
+                raise InputError(f"advertised {listener.advertised!r} needs the node_id of its broker")
         for tls in (listener.tls, listener.upstream_tls):
             if tls is not None:
                 tls.context()
-    if config.metrics is not None:
-        host_and_port(config.metrics, "metrics")
+    _check_ports(config)
     ids = [(each.tenant, node_id) for each in config.all_listeners for node_id, _ in each.addresses()]
     if len(ids) != len(set(ids)):
         raise InputError("two listeners advertise one node_id")
@@ -70,29 +68,43 @@ def _check(config: ProxyConfig) -> None:
     configured_rules(config)
 
 
+def _check_reachable(text: str, what: str) -> None:
+    host, port = host_and_port(text, what)
+    if not host or not port:
+        raise InputError(f"{what} {text!r} needs a host and a port from 1 to 65535, because it is connected to")
+
+
+def _check_ports(config: ProxyConfig) -> None:
+    """Refuse two sockets on one port; names of hosts are not resolved."""
+    ends = [(host_and_port(each.listen, "listen"), f"listen {each.listen!r}") for each in config.all_listeners]
+    if config.metrics is not None:
+        ends.append((host_and_port(config.metrics, "metrics"), f"metrics {config.metrics!r}"))
+    for ((one, port), name), ((other, other_port), other_name) in combinations(ends, 2):
+        if port and port == other_port and (one == other or _is_within(one, other) or _is_within(other, one)):
+            raise InputError(f"{name} and {other_name} are one port: choose another for one of them")
+
+
+def _is_within(host: str, wildcard: str) -> bool:
+    return wildcard == "" or (wildcard == "::" and ":" in host) or (wildcard == "0.0.0.0" and ":" not in host)
+
+
 def _check_files(config: ProxyConfig) -> None:
     names: dict[str, str] = {}
     for name in ("tap", "request_log", "telemetry"):
         table: TapConfig | TelemetryConfig | None = getattr(config, name)
         if table is None:
             continue
-        least = "snaplen" if isinstance(table, TapConfig) else "max_pushed"
-        if min(getattr(table, least), table.max_bytes, table.max_files, table.max_queued) < 1:
-            raise InputError(f"{name}: {least}, max_bytes, max_files and max_queued are at least 1")
         if table.file in names:
             raise InputError(f"{names[table.file]} and {name} name one file")
         names[table.file] = name
 
 
 def _check_sni(config: SniListenerConfig) -> None:
-    host_and_port(config.listen, "listen")
     if _DOMAIN.fullmatch(config.domain) is None:
         raise InputError(f"domain {config.domain!r} of an SNI listener is not a domain name")
-    if not config.brokers:
-        raise InputError(f"SNI listener {config.domain}: no brokers")
     for broker in config.brokers:
-        host_and_port(broker.broker, "broker")
-    if not 0 < config.port < MOST_PORTS:
+        _check_reachable(broker.broker, "broker")
+    if not config.port:
         raise InputError(f"SNI listener {config.domain}: clients need a port: set advertised_port to one from 1 to 65535")
     config.tls.context()
     if config.upstream_tls is not None:

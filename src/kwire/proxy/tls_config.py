@@ -5,10 +5,10 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from kwire.errors import InputError
-from kwire.proxy.config_table import ConfigTable
+from kwire.proxy.config_table import ConfigTable, Meta
 from kwire.tls_trust import only_trusting
 
 __all__ = ["TlsConfig", "UpstreamTlsConfig"]
@@ -17,11 +17,11 @@ _T = TypeVar("_T")
 
 
 class TlsConfig(ConfigTable, frozen=True):
-    """TLS towards clients: PEM files. With `client_ca`, clients must present a certificate issued by it."""
+    """TLS towards clients."""
 
-    certificate: str
-    key: str
-    client_ca: str | None = None
+    certificate: Annotated[str, Meta(description="PEM file with the certificate and its chain.")]
+    key: Annotated[str, Meta(description="PEM file with the private key.")]
+    client_ca: Annotated[str | None, Meta(description="PEM file with authorities; clients must show a certificate of one.")] = None
 
     def context(self) -> ssl.SSLContext:
         found = _context(ssl.Purpose.CLIENT_AUTH, self.client_ca)
@@ -32,12 +32,12 @@ class TlsConfig(ConfigTable, frozen=True):
 
 
 class UpstreamTlsConfig(ConfigTable, frozen=True):
-    """TLS towards the broker: PEM files. Only authorities in `ca` are trusted; by default the system's."""
+    """TLS towards the broker."""
 
-    ca: str | None = None
-    certificate: str | None = None
-    key: str | None = None
-    server_name: str | None = None
+    ca: Annotated[str | None, Meta(description="PEM file with the trusted authorities; by default the system's.")] = None
+    certificate: Annotated[str | None, Meta(description="PEM file with the proxy's certificate, for brokers that ask for one.")] = None
+    key: Annotated[str | None, Meta(description="PEM file with its private key.")] = None
+    server_name: Annotated[str | None, Meta(description="Name in the broker's certificate; by default the host of `broker`.")] = None
 
     def context(self) -> ssl.SSLContext:
         found = _context(ssl.Purpose.SERVER_AUTH, self.ca)

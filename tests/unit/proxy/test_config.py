@@ -75,16 +75,16 @@ def test_a_whole_configuration(tmp_path: Path) -> None:
         (LISTENER + "port = 1", "listeners[0]: object contains unknown field `port`"),
         (LISTENER.replace("node_id = 1", 'node_id = "one"'), "listeners[0].node_id: expected `int`, got `str`"),
         (LISTENER.replace(":19092", "19092", 1), "listen '19092' is not host:port"),
-        (LISTENER + LISTENER, "two listeners advertise one node_id"),
+        (LISTENER + LISTENER.replace(":19092", ":19093", 1), "two listeners advertise one node_id"),
         (LISTENER + '[versions]\ncap = "9.9"', "unknown Kafka release 9.9"),
         (LISTENER + '[rehearsal]\nrelease = "4.0"\nmode = "brake"', "rehearsal.mode: invalid enum value 'brake'"),
-        (LISTENER + '[tap]\nfile = "tap.pcapng"\nmax_files = 0', "snaplen, max_bytes, max_files and max_queued are at least 1"),
-        ("threads = 0\n" + LISTENER, "threads: 0 is not in 1 to 256"),
+        (LISTENER + '[tap]\nfile = "tap.pcapng"\nmax_files = 0', "tap.max_files: expected `int` >= 1"),
+        ("threads = 0\n" + LISTENER, "threads: expected `int` >= 1"),
         ('loop = "epoll"\n' + LISTENER, "loop: invalid enum value 'epoll'"),
-        (LISTENER + '[request_log]\nfile = "log.jsonl"\nsnaplen = 0', "request_log: snaplen, max_bytes"),
+        (LISTENER + '[request_log]\nfile = "log.jsonl"\nsnaplen = 0', "request_log.snaplen: expected `int` >= 1"),
         (LISTENER + '[tap]\nfile = "x"\n[request_log]\nfile = "x"', "tap and request_log name one file"),
         (LISTENER + '[tap]\nfile = "x"\n[telemetry]\nfile = "x"', "tap and telemetry name one file"),
-        (LISTENER + '[telemetry]\nfile = "x"\nmax_pushed = 0', "telemetry: max_pushed, max_bytes, max_files and max_queued are at least 1"),
+        (LISTENER + '[telemetry]\nfile = "x"\nmax_pushed = 0', "telemetry.max_pushed: expected `int` >= 1"),
         ("raw_sasl_tokens = true" + TENANTS + 'principals = ["User:g"]', "raw tokens hide the principal"),
         ("raw_sasl_tokens = true\n" + LISTENER + '[[refusals]]\nprincipal = "User:x"', "raw_sasl_tokens: raw tokens hide the principal"),
         (LISTENER + "[[refusals]]", "would refuse all clients"),
@@ -147,6 +147,50 @@ def test_a_truststore_without_a_certificate(key: str, kind: str, tmp_path: Path)
     table = f'[listeners.{"tls" if key == "client_ca" else "upstream_tls"}]\n{own}{key} = "{"" if kind == "no name" else trusted}"\n'
     with pytest.raises(InputError, match="cannot be used: expected certificates"):
         load_config(written(tmp_path, LISTENER + table))
+
+
+SECOND = LISTENER.replace("node_id = 1", "node_id = 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        *((f"{key} = -1\n{LISTENER}", f"{key}: expected `int` >= 1") for key in (
+            "max_frame", "max_held", "max_held_in_all", "max_connections", "max_connections_of_address", "max_handshakes_of_address",
+            "max_rate_of_address",
+        )),
+        *((f"{key} = {value}\n{LISTENER}", f"{key}: expected `float` >") for value in ("-0.5", "-inf", "nan") for key in (
+            "first_frame_seconds", "connect_seconds", "drain_seconds",
+        )),
+        ("first_frame_seconds = 0\n" + LISTENER, "first_frame_seconds: expected `float` > 0"),
+        ("connect_seconds = inf\n" + LISTENER, "connect_seconds: expected `float` <= 86400"),
+        ("max_frame = 2147483648\n" + LISTENER, "max_frame: expected `int` <= 2147483647"),
+        (LISTENER.replace("kafka-1:9092", ":0"), "broker ':0' needs a host and a port from 1 to 65535"),
+        (LISTENER.replace("kafka-1:9092", ":9092"), "broker ':9092' needs a host"),
+        (LISTENER.replace("proxy:19092", "localhost:0"), "advertised 'localhost:0' needs a host and a port"),
+        (LISTENER.replace("node_id = 1", ""), "advertised 'proxy:19092' needs the node_id of its broker"),
+        (LISTENER + SECOND, "listen ':19092' and listen ':19092' are one port"),
+        (LISTENER.replace(":19092", "0.0.0.0:19092", 1) + SECOND.replace(":19092", "10.0.0.1:19092", 1), "are one port"),
+        (LISTENER.replace(":19092", "[::]:19092", 1) + SECOND.replace(":19092", "[::1]:19092", 1), "are one port"),
+        ('metrics = "127.0.0.1:19092"\n' + LISTENER, "listen ':19092' and metrics '127.0.0.1:19092' are one port"),
+    ],
+)  # fmt: skip
+def test_the_check_refuses_a_configuration_that_cannot_work(text: str, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as raised:
+        load_config(written(tmp_path, text))
+    assert sentence in str(raised.value)
+
+
+@pytest.mark.parametrize(("one", "other"), [("0.0.0.0", "[::1]"), ("127.0.0.1", "127.0.0.2"), ("[::]", "10.0.0.1")])
+def test_addresses_that_share_a_port_number_alone(one: str, other: str, tmp_path: Path) -> None:
+    text = LISTENER.replace(":19092", f"{one}:19092", 1) + SECOND.replace(":19092", f"{other}:19092", 1)
+    assert len(load_config(written(tmp_path, text)).listeners) == 2
+
+
+def test_the_command_checks_a_listener_without_a_file() -> None:
+    result = CliRunner().invoke(commands, ["proxy", "--listen", ":19092", "--broker", ":0", "--check"])
+    assert result.exit_code == 1
+    assert "broker ':0' needs a host" in str(result.exception)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
