@@ -24,9 +24,10 @@ ENTRIES = dict(re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", PYTHON, re.DOTALL | re
 PACKAGES = ("kwire", "kwire.records", "kwire.spark", "kwire.protocol", "kwire.tables", "kwire.schema")
 
 
-def test_the_pages_are_up_to_date() -> None:
-    made = subprocess.run([sys.executable, ROOT / "tools" / "build_reference_pages.py", "--check"], check=False)
-    assert made.returncode == 0, "run `python tools/build_reference_pages.py`"
+@pytest.mark.parametrize("tool", ["build_reference_pages.py", "build_proxy_reference.py"])
+def test_the_pages_are_up_to_date(tool: str) -> None:
+    made = subprocess.run([sys.executable, ROOT / "tools" / tool, "--check"], check=False)
+    assert made.returncode == 0, f"run `python tools/{tool}`"
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -45,7 +45,7 @@ class ListenerConfig(ConfigTable, frozen=True):
 
 
 class SniBroker(ConfigTable, frozen=True):
-    """Broker behind a shared port; `broker` is its `host:port`."""
+    """Broker behind a shared port."""
 
     node_id: Annotated[int, Meta(ge=0, description="`node.id` of the broker.")]
     broker: Annotated[str, Meta(description="Address of the broker.")]
@@ -156,7 +156,7 @@ class TelemetryConfig(FilesConfig, frozen=True):
 
 
 class TapConfig(FilesConfig, frozen=True):
-    """Capture or request log of the traffic, without secrets (`tapped_connection`, `logged_connection`)."""
+    """Capture or request log of the traffic, without secrets."""
 
     snaplen: Annotated[Count, Meta(description="Bytes kept of a frame; a request log has no body of a longer one.")] = 65_536
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+import msgspec
 import pytest
 import trustme
 from click.testing import CliRunner
@@ -12,6 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
+from jsonschema import Draft202012Validator
 
 from kwire.cli.entry import commands
 from kwire.errors import InputError
@@ -187,10 +190,19 @@ def test_addresses_that_share_a_port_number_alone(one: str, other: str, tmp_path
     assert len(load_config(written(tmp_path, text)).listeners) == 2
 
 
+def test_the_published_schema() -> None:
+    schema = json.loads((Path(__file__).parents[3] / "docs" / "reference" / "proxy.schema.json").read_text("utf-8"))
+    Draft202012Validator.check_schema(schema)
+    check = Draft202012Validator(schema)
+    assert check.is_valid(msgspec.toml.decode(TENANTS))
+    for text in ("port = 1\n", "max_frame = -1\n", 'loop = "epoll"\n', "connect_seconds = 0\n", "[tap]\n"):
+        assert not check.is_valid(msgspec.toml.decode(text)), text
+
+
 def test_the_command_checks_a_listener_without_a_file() -> None:
     result = CliRunner().invoke(commands, ["proxy", "--listen", ":19092", "--broker", ":0", "--check"])
     assert result.exit_code == 1
-    assert "broker ':0' needs a host" in str(result.exception)
+    assert "broker ':0' needs a host" in result.stderr
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
