@@ -155,7 +155,11 @@ def test_names_that_no_broker_has_are_one_line_a_second(
         ("tls = {", 'tenant = "acme"\ntls = {', "of tenant 'acme', and there is no [tenants.acme]"),
         ("tls = {", "t = {", "contains unknown field `t`"),
         ('"kafka-2:9092"', '"kafka-2"', "broker 'kafka-2' is not host:port"),
-        ('[{ node_id = 1, broker = "kafka-1:9092" }, { node_id = 2, broker = "kafka-2:9092" }]', "[]", "brokers: expected `array` of length >= 1"),
+        (
+            '[{ node_id = 1, broker = "kafka-1:9092" }, { node_id = 2, broker = "kafka-2:9092" }]',
+            "[]",
+            "brokers: expected `array` of length >= 1",
+        ),
     ],
 )
 def test_the_configuration(old: str, new: str, sentence: str, tmp_path: Path, tls: TlsConfig, monkeypatch: pytest.MonkeyPatch) -> None:
