@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import json
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -75,7 +76,7 @@ def page(schema: Schema) -> str:
     for name, places in paths.items():
         shape = shapes[name]
         titles = [f"`[[{each}]]`" if each in arrays else f"`[{each}]`" for each in places]
-        about = inspect.cleandoc(shape["description"])
+        about = "\n\n".join(textwrap.fill(each, 118) for each in inspect.cleandoc(shape["description"]).split("\n\n"))
         found.append(f"\n## {', '.join(titles) if places != [''] else 'Top of the file'}\n\n{about}\n")
         found.append("\n| Key | Type | Default | Meaning |\n|---|---|---|---|\n")
         for key, value in shape["properties"].items():
