@@ -29,14 +29,14 @@ def quick_spark() -> None:
     os.environ.setdefault("SPARK_CONF_DIR", str(TESTS / "spark"))
 
 
-def java_program(name: str, arguments: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:
-    """What a program of `integration/java` says, with the jars of the newest broker."""
+def java_program(name: str, arguments: Sequence[str], seconds: float, release: str = "") -> subprocess.CompletedProcess[str]:
+    """What a program of `integration/java` says, with the jars of a broker, by default the newest."""
     from kwire.schema import releases
 
     sys.path.insert(0, str(TESTS.parent / "tools"))
     from kafka_jars import fetch_broker
 
-    libs = fetch_broker(releases().newest.name, TESTS.parent / ".cache" / "kafka-jars")
+    libs = fetch_broker(release or releases().newest.name, TESTS.parent / ".cache" / "kafka-jars")
     source = TESTS / "integration" / "java" / f"{name}.java"
     command = ["java", *OPTIONS, "-cp", f"{libs.resolve()}/*", str(source), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
