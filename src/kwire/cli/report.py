@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 import cloup
 
@@ -9,7 +13,12 @@ from kwire.cli.completion import complete_release
 from kwire.cli.exit_status import CLIENTS_BREAK
 from kwire.cli.report_options import failing, forms_option, open_option, open_page, show_reports, wide_option, with_fail_on
 from kwire.cli.store_options import with_store_options
+from kwire.cli.target_option import command_config_option, targets_of
 from kwire.errors import InputError
+
+if TYPE_CHECKING:
+    from kwire.report.analysis_folder import Judged
+    from kwire.schema import Release
 
 __all__ = ["report"]
 
@@ -28,6 +37,18 @@ _STANDARD_OUTPUT = "-"
     open_option(),
 )
 @cloup.option_group(
+    "Verdicts",
+    cloup.option(
+        "--to", "targets", multiple=True, metavar="R", shell_complete=complete_release,
+        help="Kafka version to judge, or a broker, file or name, as in analyze (repeatable) [default: those of the analysis].",
+    ),
+    command_config_option(),
+    cloup.option(
+        "--from", "broker_release", metavar="R", shell_complete=complete_release,
+        help="With --to: version that the observed brokers run, if the captures do not show it [default: that of the analysis].",
+    ),
+)  # fmt: skip
+@cloup.option_group(
     "Summary",
     wide_option(),
     cloup.option("--json", "as_json", is_flag=True, help="Print the summary as JSON; write no files."),
@@ -45,6 +66,9 @@ def report(
     forms: tuple[str, ...],
     before: str,
     out: str | None,
+    targets: tuple[str, ...],
+    command_config: str | None,
+    broker_release: str | None,
     open_it: bool,
     wide: bool,
     as_json: bool,
@@ -53,7 +77,8 @@ def report(
 ) -> int:
     """Write DIR/report.html again from the tables in DIR and print the summary.
 
-    DIR is the output of `kwire analyze`, a folder or a URI.
+    DIR is the output of `kwire analyze`, a folder or a URI. With --to, the report is for those versions only, which need not be those of
+    the analysis; the tables stay as they are.
 
     \b
     Examples:
@@ -61,6 +86,7 @@ def report(
       kwire report report/ --format md --out - | gh issue create --title "Kafka clients" --body-file -
       kwire report report/ --format sarif --format junit --fail-on breaks
       kwire report tuesday/ --before monday/
+      kwire report report/ --to broker-1:9092 --command-config client.properties
       kwire report report/ --clients-to 4.1
 
     Exit status: 0; 1 the report could not be written; 2 wrong options; 5 a client has a verdict that --fail-on names.
@@ -78,14 +104,19 @@ def report(
     from kwire.schema import releases
 
     moving = None if clients_to is None else releases().resolve(clients_to)
-    command = f"kwire report {folder}" + (f" --before {before}" if before else "")
+    if broker_release and not targets:
+        raise click.UsageError("--from goes with --to.")
+    asked = targets_of(targets, command_config)
+    judged = {each: _judged(each, asked, broker_release) for each in (folder, before) if each and asked}
+    options = [("--before", before), *(("--to", each) for each in targets), ("--from", broker_release)]
+    command = shlex.join(["kwire", "report", folder, *(part for name, value in options if value for part in (name, value))])
     if out is not None and not as_json:
         if len(forms) != 1:
             raise InputError("--out takes one --format; without --out each has its own file in DIR")
-        _write(out, render_report(folder, forms[0], before=before, command=command))
-        return CLIENTS_BREAK if fail_on and failing(summarize(folder), fail_on) else 0
-    written = [] if as_json else write_reports(folder, forms, before=before, command=command)
-    summary = summarize(folder)
+        _write(out, render_report(folder, forms[0], before=before, command=command, judged=judged))
+        return CLIENTS_BREAK if fail_on and failing(summarize(folder, judged.get(folder)), fail_on) else 0
+    written = [] if as_json else write_reports(folder, forms, before=before, command=command, judged=judged)
+    summary = summarize(folder, judged.get(folder))
     moves = () if moving is None else client_moves(AnalysisFolder(folder), moving)
     if as_json:
         click.echo(json_line(asdict(summary) | ({} if moving is None else {"clients_to": [asdict(move) for move in moves]})))
@@ -99,6 +130,25 @@ def report(
     if open_it and written:
         open_page(written[0])
     return CLIENTS_BREAK if failing(summary, fail_on) else 0
+
+
+def _judged(folder: str, targets: Sequence[str | Release], broker_release: str | None) -> Judged:
+    """Return the verdicts for other targets: those of the analysis if it has them, so that they need no sums of it."""
+    import pyarrow.compute as pc
+
+    from kwire.analysis.targets import in_manifest
+    from kwire.report.analysis_folder import AnalysisFolder, Judged
+    from kwire.schema import Target, releases
+    from kwire.spark.judging import judge_again
+    from kwire.tables import SCHEMAS
+
+    found = [releases().resolve(each) for each in targets]
+    names = {each.name for each in found}
+    impact = AnalysisFolder(folder).read("upgrade_impact", SCHEMAS["upgrade_impact"].names, pc.field("target_release").isin(sorted(names)))
+    is_there = names == set(impact["target_release"].unique().to_pylist())
+    if broker_release or not is_there or any(isinstance(each, Target) for each in found):
+        impact = judge_again(folder, targets, broker_release)
+    return Judged(impact, in_manifest(targets, redacted=False))
 
 
 def _write(out: str, text: str) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -34,7 +34,7 @@ from kwire.files.file_systems import below, filesystem_of, has_rename, reason_of
 from kwire.files.private_files import new_file
 from kwire.tables.schemas import SCHEMAS
 
-__all__ = ["AnalysisFolder", "rows_of"]
+__all__ = ["AnalysisFolder", "Judged", "rows_of"]
 
 _ENDS: Final = ("first_seen", "last_seen")
 _FORMER_VERDICTS: Final[dict[Any, str]] = {"rejected": "breaks", "undetermined": "unknown", "marked": "deprecated", "ok": "compatible"}
@@ -57,18 +57,27 @@ def _with_verdicts_of_today(table: pa.Table) -> pa.Table:
     return table.set_column(index, table.schema.field(index), pa.array(values, table.schema.field(index).type))
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Rows of `upgrade_impact` for other targets than those of the analysis, and what a manifest says of these (`in_manifest`)."""
+
+    impact: pa.Table
+    targets: Mapping[str, Any]
+
+
 class AnalysisFolder:
     """Output folder of an analysis: DIR/TABLE/*.parquet, on any file system (`kwire.files.file_systems`).
 
     A missing table reads as empty, a missing column as null: an older analysis stays readable. On a store, only parts in the manifest are
-    read; others may belong to an unfinished or killed run.
+    read; others may belong to an unfinished or killed run. With `judged`, verdicts are those, and the stored digest is not used.
     """
 
-    def __init__(self, location: str | Path, limits: Limits = PAGE) -> None:
+    def __init__(self, location: str | Path, limits: Limits = PAGE, judged: Judged | None = None) -> None:
         self.location = text = str(location)
         self.limits = limits
+        self.judged = judged
         self._digest: Digest | None = None
-        self._tables: dict[str, ds.Dataset] = {}
+        self._tables: dict[str, ds.Dataset] = {} if judged is None else {"upgrade_impact": ds.dataset(judged.impact)}
         self._parts: dict[str, list[str]] | None = None
         try:
             self.filesystem, self.path = filesystem_of(text)
@@ -90,7 +99,9 @@ class AnalysisFolder:
                 found = json.loads(file.read())
         except (OSError, ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) else {}
+        if not isinstance(found, dict):
+            return {}
+        return found if self.judged is None else {**found, "targets": [], "answered": [], **self.judged.targets}
 
     def _named_parts(self, names: set[str]) -> dict[str, list[str]] | None:
         """Return the names of parts by table; None for all files, empty if no analysis has finished."""
@@ -145,7 +156,7 @@ class AnalysisFolder:
     @property
     def digest(self) -> Digest:
         """Return the contents of a report in tables of limited size: those in the folder, else made from all its tables."""
-        if self._digest is None and self.limits is not EVERYTHING:
+        if self._digest is None and self.limits is not EVERYTHING and self.judged is None:
             self._digest = read_digest(self.filesystem, self.path, self._parts)
         if self._digest is None:
             self._digest = self._made()

@@ -43,9 +43,9 @@ def _redaction(folder: AnalysisFolder) -> str | None:
     return folder.manifest().get("redacted")
 
 
-def read_changes(before: str, after: AnalysisFolder) -> tuple[Listing, ...]:
+def read_changes(before: AnalysisFolder, after: AnalysisFolder) -> tuple[Listing, ...]:
     """Return the differences as lists, the worst first; an empty list has a sentence instead."""
-    found = compare_folders(AnalysisFolder(before), after)
+    found = compare_folders(before, after)
     client, api = Column("Client"), Column("API")
     lists: list[tuple[str, str, str, tuple[Column, ...], list[tuple[str, ...]], str]] = [
         (

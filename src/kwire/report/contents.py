@@ -107,8 +107,10 @@ class Report:
         return f"kwire {kwire.__version__}"
 
 
-def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", made: datetime | None = None) -> Report:
-    """Read all parts; a report is made now by default."""
+def read_report(
+    folder: AnalysisFolder, *, before: AnalysisFolder | None = None, command: str = "", made: datetime | None = None
+) -> Report:  # fmt: skip
+    """Read all parts; a report is made now by default, and has no history if it is for other targets than those of the analysis."""
     clients, matrix, topics = read_clients(folder), read_upgrade_matrix(folder), read_lineage(folder)
     fleet = matrix.fleet
     newest = matrix.targets[-1] if matrix.targets else ""
@@ -116,12 +118,12 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
     tasks = owner_tasks(matrix, clients, topics_of)
     coverage, brokers = read_coverage(folder, fleet), read_brokers(folder)
     answer = answer_of(fleet, coverage)
-    earlier = (read_history(AnalysisFolder(before)) if before else (), read_history(folder))
+    earlier = [] if folder.judged else [read_history(each) for each in (before, folder) if each is not None]
     return Report(
         made=made or datetime.now(timezone.utc),
         command=command,
-        before=before,
-        changes=read_changes(before, folder) if before else (),
+        before="" if before is None else before.location,
+        changes=() if before is None else read_changes(before, folder),
         coverage=coverage,
         servers=read_server_coverage(folder),
         matrix=matrix,

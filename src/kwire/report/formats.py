@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from kwire.analysis.digests import EVERYTHING, PAGE, Limits
-from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.analysis_folder import AnalysisFolder, Judged
 from kwire.report.burn_down import HISTORY, history_text
 from kwire.report.contents import Report, read_report
 from kwire.report.csv_rows import csv_rows
@@ -26,15 +28,25 @@ FORMATS: Final[dict[str, Callable[[Report], str]]] = {
 }  # fmt: skip
 """Functions that make the text of each format, by name."""
 
+NOT_JUDGED: Final[Mapping[str, Judged]] = MappingProxyType({})
 _WHOLE: Final = ("json", "csv", "sarif", "junit")
 _ENDINGS: Final = {"junit": "junit.xml", "prometheus": "prom"}
 FILES: Final = {form: f"report.{_ENDINGS.get(form, form)}" for form in FORMATS}
 """File of each form in the folder of an analysis."""
 
 
-def render_report(out_dir: str | Path, form: str, *, before: str = "", command: str = "") -> str:
+def render_report(
+    out_dir: str | Path, form: str, *, before: str = "", command: str = "", judged: Mapping[str, Judged] = NOT_JUDGED
+) -> str:  # fmt: skip
     """Return the report in one format as text; arguments as in `write_reports`."""
-    return FORMATS[form](read_report(AnalysisFolder(out_dir, _limits(form)), before=before, command=command))
+    return FORMATS[form](_read(out_dir, _limits(form), before, command, judged))
+
+
+def _read(
+    out_dir: str | Path, limits: Limits, before: str, command: str, judged: Mapping[str, Judged], made: datetime | None = None
+) -> Report:  # fmt: skip
+    earlier = AnalysisFolder(before, judged=judged.get(before)) if before else None
+    return read_report(AnalysisFolder(out_dir, limits, judged.get(str(out_dir))), before=earlier, command=command, made=made)
 
 
 def _limits(form: str) -> Limits:
@@ -42,7 +54,14 @@ def _limits(form: str) -> Limits:
     return EVERYTHING if form in _WHOLE else PAGE
 
 
-def write_reports(out_dir: str | Path, forms: Sequence[str] = ("html",), *, before: str = "", command: str = "") -> list[str]:
+def write_reports(
+    out_dir: str | Path,
+    forms: Sequence[str] = ("html",),
+    *,
+    before: str = "",
+    command: str = "",
+    judged: Mapping[str, Judged] = NOT_JUDGED,
+) -> list[str]:
     """Write a report (`FILES`) in each format from the tables in a folder and return the paths.
 
     Args:
@@ -50,18 +69,19 @@ def write_reports(out_dir: str | Path, forms: Sequence[str] = ("html",), *, befo
         forms: of `FORMATS`.
         before: folder or URI of an earlier analysis to compare with.
         command: command that made the analysis, for the end of the page.
+        judged: verdicts for other targets, by folder; the history of `out_dir` is then not changed.
 
     Raises:
         InputError: a folder is not an analysis, a table cannot be read, a file cannot be written.
     """
-    folder = AnalysisFolder(out_dir)
-    report = read_report(folder, before=before, command=command)
+    report = _read(out_dir, PAGE, before, command, judged)
     texts = {form: FORMATS[form](report) for form in forms if _limits(form) is PAGE}
     if len(texts) < len(forms):
-        whole = read_report(AnalysisFolder(out_dir, EVERYTHING), before=before, command=command, made=report.made)
+        whole = _read(out_dir, EVERYTHING, before, command, judged, report.made)
         texts = {form: texts[form] if form in texts else FORMATS[form](whole) for form in forms}
+    folder = AnalysisFolder(out_dir)
     written = [folder.write(FILES[form], text.encode()) for form, text in texts.items()]
-    if report.matrix.targets:
+    if report.matrix.targets and not judged:
         folder.write(HISTORY, history_text(report.history).encode())
     return written
 

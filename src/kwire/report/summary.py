@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.analysis_folder import AnalysisFolder, Judged
 from kwire.report.answer import Answer, answer_of, kafka_names
 from kwire.report.broken_rules import SEVERITIES, read_broken_rules
 from kwire.report.broker_list import read_brokers
@@ -80,13 +80,13 @@ class Summary:
     violations: dict[str, int]
 
 
-def summarize(out_dir: str | Path) -> Summary:
-    """Read the summary of an analysis in a folder or URI.
+def summarize(out_dir: str | Path, judged: Judged | None = None) -> Summary:
+    """Read the summary of an analysis in a folder or URI, with its verdicts or those for other targets.
 
     Raises:
         InputError: the folder holds no analysis, or a table cannot be read.
     """
-    folder = AnalysisFolder(out_dir)
+    folder = AnalysisFolder(out_dir, judged=judged)
     clients = read_clients(folder)
     matrix = read_upgrade_matrix(folder)
     coverage = read_coverage(folder, matrix.fleet)

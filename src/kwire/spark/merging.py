@@ -25,7 +25,7 @@ from kwire.spark.parts import STATE, copy_part, opened_part, part_batches
 from kwire.spark.series_state import is_state, sums_of_state
 from kwire.spark.series_task import SeriesResult
 from kwire.spark.store_folder import output_folder
-from kwire.spark.sums_files import is_sums, read_all_sums, sums_file, write_sums
+from kwire.spark.sums_files import SumsFile, is_sums, read_all_sums, sums_file, write_sums
 from kwire.tables import SCHEMAS
 
 __all__ = ["Merged", "border_sentences", "copy_analysis", "given_analyses"]
@@ -42,6 +42,10 @@ class Merged:
     first: int
     parts: tuple[str, ...]
     manifest: Mapping[str, Any]
+
+    def sums(self) -> list[SumsFile]:
+        files = [sums_file(self.location, part) for part in self.parts if is_sums(part)]
+        return [*files, *chain.from_iterable(sums_of_state(self.location, part) for part in self.parts if is_state(part))]
 
 
 def given_analyses(locations: Sequence[str]) -> list[Merged]:
@@ -60,11 +64,11 @@ def given_analyses(locations: Sequence[str]) -> list[Merged]:
         check_parts(location, manifest)
         if manifest.get("version") != kwire.__version__:
             raise InputError(
-                f"{location} was written by kwire {manifest.get('version')}, which this version cannot merge; analyze its captures again"
+                f"{location} was written by kwire {manifest.get('version')}, and its sums cannot be read; analyze its captures again"
             )
         names = {table: tuple(parts) for table, parts in manifest["parts"].items()}
         if STATE not in names:
-            raise InputError(f"{location} has no sums to merge, because it is redacted; analyze its captures without --redact")
+            raise InputError(f"{location} has no sums, because it is redacted; analyze its captures without --redact")
         if manifest.get("partition_by") != (found[0].manifest.get("partition_by") if found else manifest.get("partition_by")):
             raise InputError(f"only one of {found[0].location} and {location} is partitioned by date; analyze one again like the other")
         for row in manifest["captures"]:
@@ -94,10 +98,8 @@ def copy_analysis(out: str, given: Merged) -> SeriesResult:
             new = name if task is None else _TASK.sub(f"{given.first + int(task[0]):05d}", name, count=1)
             copy_part(given.location, part, out, table, new)
             result.parts.append(f"{table}/{new}")
-    sums = [sums_file(given.location, part) for part in given.parts if is_sums(part)]
-    sums += chain.from_iterable(sums_of_state(given.location, part) for part in given.parts if is_state(part))
     wholes = []
-    for group in grouped(sums):
+    for group in grouped(given.sums()):
         together = merge(read_all_sums(given.location, file) for file in group)
         wholes.append(whole_of(together))
         result.sums.append(write_sums(out, f"sums-{given.first:05d}-000-{secrets.token_hex(4)}", together))

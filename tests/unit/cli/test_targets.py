@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from kwire.cli.entry import commands
-from kwire.report import render_report
+from kwire.report import FILES, render_report
 from kwire.schema import releases
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "three-brokers.pcap.gz"
@@ -114,3 +115,47 @@ def test_a_redacted_analysis_names_no_broker(broker: str, tmp_path: Path) -> Non
     done = CliRunner().invoke(commands, [*command, "--to", str(target)])
     assert done.exit_code == 0, done.output
     assert [each["source"] for each in json.loads((out / "_manifest.json").read_text())["targets"]] == ["a file"]
+
+
+FORMS = ("json", "csv", "md", "junit", "sarif", "prometheus", "html")
+MADE = re.compile(r"1\.\d+e\+09|20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.\d]*|kwire report \S+/out\d( --to [\d.:]+)*")
+
+
+def test_report_for_other_targets(broker: str, tmp_path: Path) -> None:
+    """The report reads as that of an analysis for these targets, and the tables and history stay."""
+    out, judged = tmp_path / "out1", tmp_path / "out2"
+    targets = ["--to", broker, "--to", "4.0.0"]
+    forms, capture = [f"--format={form}" for form in FORMS], str(EXAMPLE.with_name("upgrade-fleet.pcap.gz"))
+
+    def run(*command: str) -> None:
+        done = CliRunner().invoke(commands, command)
+        assert done.exit_code == 0, done.output
+
+    run("analyze", capture, "--out", str(out), "--to", "4.1")
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file() and path.name != "report.html"}
+    run("report", str(out), *targets, *forms)
+    run("analyze", capture, "--out", str(judged), *targets, "--no-report")
+    run("report", str(judged), *forms)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    for form in FORMS:
+        found, wanted = (MADE.sub("", (each / FILES[form]).read_text()) for each in (out, judged))
+        assert found == wanted, form
+    assert f"kwire report {out} --to {broker} --to 4.0.0" in (out / "report.json").read_text()
+
+
+def test_report_of_a_redacted_analysis(tmp_path: Path) -> None:
+    """Verdicts that it has need no sums; for others there are none."""
+    out, key = tmp_path / "out", tmp_path / "secret.key"
+    key.write_bytes(b"0" * 32)
+    CliRunner().invoke(commands, ["analyze", str(EXAMPLE), "--out", str(out), "--redact", "--redact-key", str(key), "--no-report"])
+    done = CliRunner().invoke(commands, ["report", str(out), "--to", "4.1", "--out", "-", "--format", "json"])
+    assert (done.exit_code, json.loads(done.stdout)["upgrade"]["releases"]) == (0, ["4.1.2"])
+    done = CliRunner().invoke(commands, ["report", str(out), "--to", "4.1.0"])
+    assert (done.exit_code, done.stderr) == (
+        1, f"kwire: {out} has no sums, because it is redacted; analyze its captures without --redact.\n"
+    )  # fmt: skip
+
+
+def test_report_from_a_release(tmp_path: Path) -> None:
+    done = CliRunner().invoke(commands, ["report", str(tmp_path), "--from", "3.9"])
+    assert (done.exit_code, "--from goes with --to" in done.stderr) == (2, True)

@@ -101,7 +101,7 @@ def test_earlier_states_come_from_this_folder_and_from_the_one_before(fleet: Pat
     old, mine = (HistoryPoint(until=f"2026-0{month}-01T00:00:00+00:00", applications=9, breaks=6, unknown=1) for month in (7, 8))
     (before / HISTORY).write_text(history_text([old]))
     (fleet / HISTORY).write_text(history_text([mine]))
-    report = read_report(AnalysisFolder(fleet), before=str(before))
+    report = read_report(AnalysisFolder(fleet), before=AnalysisFolder(before))
     assert report.history[:2] == (old, mine)
     assert len(report.history) == 3
 
