@@ -20,11 +20,13 @@ def until(holds: Callable[[], bool], what: str) -> None:
 
 
 class RunningProxy:
-    """One listener, at `port`; `more`: top-level lines of the configuration, `listener`: lines of its table."""
+    """One listener, at `port`; `more`: top-level lines of the configuration, `listener`: lines of its table, `listen`: a free port, which
+    it then advertises."""
 
-    def __init__(self, folder: Path, broker: int, more: str = "", listener: str = "") -> None:
+    def __init__(self, folder: Path, broker: int, more: str = "", listener: str = "", listen: int = 0) -> None:
         self.config, self._log = folder / "proxy.toml", folder / "log"
-        self._broker, self._listener = broker, listener
+        advertised = f'advertised = "127.0.0.1:{listen}"\n' if listen else ""
+        self._broker, self._listen, self._listener = broker, listen, advertised + listener
         self.configure(more)
         with self._log.open("wb") as log:
             self.process = subprocess.Popen([sys.executable, "-m", "kwire", "proxy", str(self.config)], stderr=log, stdout=log)
@@ -36,7 +38,7 @@ class RunningProxy:
         self.port = int(re.findall(r"listening on port (\d+) for", self.log())[0])
 
     def configure(self, more: str) -> None:
-        listener = f'[[listeners]]\nlisten = "127.0.0.1:0"\nbroker = "127.0.0.1:{self._broker}"\nnode_id = 1\n{self._listener}'
+        listener = f'[[listeners]]\nlisten = "127.0.0.1:{self._listen}"\nbroker = "127.0.0.1:{self._broker}"\nnode_id = 1\n{self._listener}'
         self.config.write_text(more + "\n" + listener)
 
     def log(self) -> str:

@@ -10,14 +10,15 @@ import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_jars import fetch_broker
+from kafka_jars import fetch_broker, fetch_old_broker
 from kwire.protocol.negotiation import NegotiatingClient
 from kwire.protocol.negotiation.outcomes import Agreed, Over, Send
 
-__all__ = ["Broker", "BrokerCertificate", "start_broker"]
+__all__ = ["Broker", "BrokerCertificate", "free_ports", "start_broker", "start_old_broker"]
 
 CLUSTER_ID = "kwireTestsQmNUu0Mw9cVQ"  # 22 characters of base64url
 SCRAM_USER = "SCRAM-SHA-256=[name=alice,password=scrambled]"
@@ -50,6 +51,15 @@ group.consumer.assignment.interval.ms=0
 group.consumer.assignor.offload.enable=false
 metric.reporters=TelemetrySink
 telemetry.sink.file={folder}/pushed.txt
+"""
+# Brokers with ZooKeeper, from before KRaft.
+_OLD_PROPERTIES = """\
+broker.id=1
+listeners=PLAINTEXT://127.0.0.1:{port}
+zookeeper.connect=127.0.0.1:{zookeeper}
+log.dirs={folder}/data
+offsets.topic.num.partitions=1
+offsets.topic.replication.factor=1
 """
 # Requests are logged as JSON (KIP-673) once `kafka.request.logger` is set to DEBUG, with kafka-configs or by an admin client. Kafka 4 takes
 # the form of log4j 1 too.
@@ -125,7 +135,7 @@ class Broker:
             self.process.wait()
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     with contextlib.ExitStack() as stack:
         found = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in found:
@@ -162,7 +172,7 @@ def start_broker(release: str, folder: Path, cache: Path, certificate: BrokerCer
     if missing:
         raise RuntimeError(f"{' and '.join(missing)} cannot be found (Debian: apt-get install maven default-jdk)")
     libs = fetch_broker(release, cache)
-    plain, sasl, controller, tls, sasl_tls = _free_ports(5)
+    plain, sasl, controller, tls, sasl_tls = free_ports(5)
     properties = folder / "server.properties"
     listeners = "" if certificate is None else f",SSL://127.0.0.1:{tls},SASL_SSL://127.0.0.1:{sasl_tls}"
     text = _PROPERTIES.format(plain=plain, sasl=sasl, controller=controller, tls_listeners=listeners, folder=folder)
@@ -187,6 +197,35 @@ def start_broker(release: str, folder: Path, cache: Path, certificate: BrokerCer
         time.sleep(0.05)
     opened = (0, 0) if certificate is None else (tls, sasl_tls)
     return Broker(release, plain, sasl, *opened, libs, folder, process)
+
+
+@contextlib.contextmanager
+def start_old_broker(release: str, folder: Path, cache: Path) -> Iterator[int]:
+    """Start a broker of a release from 0.10 to 2.7 with its ZooKeeper, and yield its port once it answers; stop both at the end.
+
+    Raises:
+        RuntimeError: the broker does not start.
+    """
+    zookeeper, port = free_ports(2)
+    properties, logging = folder / "server.properties", folder / "log4j.properties"
+    properties.write_text(_OLD_PROPERTIES.format(port=port, zookeeper=zookeeper, folder=folder))
+    logging.write_text(_LOGGING.format(folder=folder))
+    given = [f"-Dlog4j.configuration=file:{logging}", "-Dzookeeper.jmx.log4j.disable=true"]
+    java = ["java", *_QUICK, "-Xmx384m", "-cp", f"{fetch_old_broker(release, cache)}/*", *given]
+    with contextlib.ExitStack() as stack:
+        log = stack.enter_context((folder / "broker.log").open("wb"))
+        for main in (
+            ("org.apache.zookeeper.server.ZooKeeperServerMain", str(zookeeper), str(folder / "zookeeper")),
+            ("kafka.Kafka", str(properties)),
+        ):
+            process = stack.enter_context(subprocess.Popen([*java, *main], stdout=log, stderr=subprocess.STDOUT))
+            stack.callback(process.kill)
+        until = time.monotonic() + 60
+        while not _answers(port):
+            if process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"the broker did not start:\n{(folder / 'broker.log').read_text()[-3000:]}")
+            time.sleep(0.1)
+        yield port
 
 
 def _run(*command: str) -> None:

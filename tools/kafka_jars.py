@@ -149,6 +149,14 @@ def fetch_broker(release: str, cache: Path) -> Path:
     return fetch_with_dependencies(f"broker-{release}", wanted, cache, _UNPUBLISHED.get(release, ()))
 
 
+def fetch_old_broker(release: str, cache: Path) -> Path:
+    """Fetch all jars that a broker of a release before 2.8 and its ZooKeeper run on, on Java 17, into a new folder of the cache."""
+    scala = "2.12" if release_key(release) >= (2,) else "2.11"
+    wanted = [(GROUP, f"kafka_{scala}", release), ("org.slf4j", "slf4j-log4j12", "1.7.25"), ("javax.xml.bind", "jaxb-api", "2.3.1")]
+    # later ones of 3.4 read host names in a way that Java 14 broke (ZOOKEEPER-3779)
+    return fetch_with_dependencies(f"broker-{release}", wanted, cache, [("org.apache.zookeeper", "zookeeper", "3.4.10")])
+
+
 def newest_published(cache: Path) -> str:
     """Return the newest release of kafka-clients that Maven finds, even one that `kafka_releases.txt` does not have yet."""
     maven = shutil.which("mvn")

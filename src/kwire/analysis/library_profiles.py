@@ -16,7 +16,7 @@ from typing import Any, Literal
 from kwire.analysis.release_ranges import broker_highest
 from kwire.schema.version_numbers import version_numbers
 
-__all__ = ["Fix", "Library", "Profile", "known_libraries", "named_library", "read_libraries", "release_month"]
+__all__ = ["Brokers", "Fix", "Library", "Profile", "known_libraries", "library_of", "named_library", "read_libraries", "release_month"]
 
 
 Choice = int | tuple[int, ...]
@@ -39,6 +39,25 @@ class Fix:
     remedy: str
     proof: str
     apis: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Brokers:
+    """Brokers that a version of a library, and later ones, work with by default.
+
+    Attributes:
+        lowest: oldest release of brokers.
+        older: verdict with older brokers; `deprecated` if it works, unsupported.
+        unless: setting that makes it work with older brokers; empty if there is none.
+        source, date: document or line that says so, and when it was read.
+    """
+
+    version: str
+    lowest: str
+    older: Literal["breaks", "deprecated"]
+    source: str
+    date: str
+    unless: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +113,7 @@ class Library:
         fixes: fixes, of which the first for an API is used.
         profiles: profiles by version; several for one version if its API versions depend on the program.
         released: month of the first release with these numbers, such as `2019-03` of `1.0`.
+        brokers: brokers that its newest versions need, if known.
     """
 
     name: str
@@ -104,6 +124,7 @@ class Library:
     fixes: tuple[Fix, ...]
     profiles: tuple[Profile, ...]
     released: Mapping[str, str] = field(default_factory=dict)
+    brokers: Brokers | None = None
 
     @cached_property
     def versions(self) -> tuple[str, ...]:
@@ -147,7 +168,7 @@ def _library(entry: Mapping[str, Any]) -> Library:
         entry.get("kafka_release", False), entry.get("set_by_program"),
         tuple(Fix(**fix) for fix in entry["fixes"]),
         tuple(sorted(profiles, key=lambda profile: version_numbers(profile.version))),
-        entry.get("released", {}),
+        entry.get("released", {}), Brokers(**entry["brokers"]) if "brokers" in entry else None,
     )  # fmt: skip
 
 
@@ -169,11 +190,15 @@ def named_library(software_name: str | None, software_version: str | None) -> tu
     return None
 
 
+def library_of(name: str, version: str) -> tuple[Library, str | None] | None:
+    """Return a library and its version by the library's name, or the one that its clients send."""
+    return named_library(name, version) or next(((library, version) for library in known_libraries() if library.name == name), None)
+
+
 @lru_cache(maxsize=4096)
 def release_month(name: str, version: str) -> str | None:
-    """Return when the minor version of a library was released, such as `2019-03`; `name` is the library's name or the one that its clients
-    send."""
-    named = named_library(name, version) or next(((library, version) for library in known_libraries() if library.name == name), None)
+    """Return when the minor version of a library was released, such as `2019-03`; the name is as in `library_of`."""
+    named = library_of(name, version)
     if named is None:
         return None
     library, wanted = named[0], version_numbers(named[1] or "")

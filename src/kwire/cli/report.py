@@ -56,7 +56,8 @@ _STANDARD_OUTPUT = "-"
         "--clients-to",
         metavar="R",
         shell_complete=complete_release,
-        help="Release of Kafka's Java clients: say which applications may move to it with the brokers as they are.",
+        help="Release of Kafka's Java clients: say which applications may move to it, or to the newest version of another library, "
+        "with the brokers as they are.",
     ),
     with_fail_on(),
 )

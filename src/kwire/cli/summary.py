@@ -60,10 +60,11 @@ def print_summary(summary: Summary) -> None:
 
 
 def print_moves(moves: Sequence[ClientMove], release: Release) -> None:
-    """Print who may move to the Java clients of a release, and what keeps the others."""
-    from kwire.report.client_upgrade import moves_sentence
+    """Print who may move to newer clients, those of Java to a release, and what keeps the others."""
+    from kwire.report.client_upgrade import moves_sentences
 
-    console().print(f"{moves_sentence(moves, release)}.", style="bold")
+    for sentence in moves_sentences(moves, release):
+        console().print(f"{sentence}.", style="bold")
     kept = [move for move in moves if move.reason]
     if kept:
         columns = [Column("verdict"), Column("client"), Column("library"), Column("what is in the way", least=36, wraps=True)]

@@ -1,6 +1,7 @@
-"""Upgrade of Kafka's Java clients with the brokers as they are: who may move to a release today, and who talks to a broker too old for it.
+"""Upgrade of client libraries with the brokers as they are: who may move today, and who talks to a broker too old for it.
 
-A client sends no version below the lowest of its release, so each API that the application uses needs a broker that offers that version.
+Java applications move to a release; it sends no version below its lowest, so each API that the application uses needs a broker that offers
+that version. Others move to the newest version of their library whose needs are known.
 """
 
 from __future__ import annotations
@@ -10,33 +11,43 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from kwire.analysis.digests.of_clients import release_order
+from kwire.analysis.library_profiles import Brokers, library_of
 from kwire.report.amounts import plural
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.inventory import applications, read_clients
 from kwire.schema import Release, catalog, releases
+from kwire.schema.version_numbers import version_numbers
 
-__all__ = ["ClientMove", "client_moves", "moves_sentence", "obstacle"]
+__all__ = ["ClientMove", "client_moves", "judge_move", "moves_sentences"]
 
-_JAVA: Final = "apache-kafka-java"
 _PRODUCE: Final = 0
 _API_VERSIONS: Final = 18
 _INIT_PRODUCER_ID: Final = 22
-_IDEMPOTENT: Final = (3,)  # the producer's default from 3.0 on (KIP-679)
-_BASELINE: Final = (2, 1)  # of 4.0 and later (KIP-896)
+_IDEMPOTENT: Final = (3,)  # the Java producer's default from 3.0 on (KIP-679)
+_ORDER: Final = ("breaks", "deprecated", "unknown", "compatible")
+
+Verdict = Literal["breaks", "deprecated", "unknown", "compatible"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientMove:
-    """Application, whether it may move, and what is in the way; `unknown` if no broker's versions are in the captures."""
+    """Move of an application to a version of its library.
+
+    Attributes:
+        to: library and version, such as `kafka-clients 4.1`.
+        verdict: `deprecated` if it works, but unsupported; `unknown` if no broker's versions are in the captures.
+        reason: obstacle; empty if there is none.
+    """
 
     client: str
     library: str
-    verdict: Literal["compatible", "breaks", "unknown"]
+    to: str
+    verdict: Verdict
     reason: str
 
 
 def client_moves(folder: AnalysisFolder, release: Release) -> tuple[ClientMove, ...]:
-    """Judge the applications with an older release of Kafka's Java client, those that cannot move first."""
+    """Judge the applications with older clients, those that cannot move first; `release` is that of the Java clients."""
     offers: dict[int, int] = {}
     running: list[str] = []
     for broker in folder.rows("brokers", ["versions", "release_guess"]):
@@ -50,26 +61,44 @@ def client_moves(folder: AnalysisFolder, release: Release) -> tuple[ClientMove, 
             used.setdefault(row["client_key"], set()).add(row["api_key"])
     found = []
     for client in applications(read_clients(folder)):
-        is_there = not client.guessed and release_order(client.version)[0] >= release.key
-        if client.library == _JAVA and not is_there:
-            reason = obstacle(used.get(client.client_key, ()), offers, oldest, release) if offers else "no broker's versions were captured"
-            name = ", ".join(client.client_ids) or ", ".join(client.addresses)
-            verdict: Literal["compatible", "breaks", "unknown"] = "breaks" if reason and offers else "unknown" if reason else "compatible"
-            found.append(ClientMove(client=name, library=client.label, verdict=verdict, reason=reason))
-    return tuple(sorted(found, key=lambda move: (("breaks", "unknown", "compatible").index(move.verdict), move.client)))
+        library, version = library_of(client.library, client.version) or (None, None)
+        if library is None or library.brokers is None:
+            continue
+        to = release if library.kafka_release else None
+        reached = to.key if to else version_numbers(library.brokers.version)
+        if not client.guessed and version_numbers(version or "") >= reached:
+            continue
+        verdict, reason = judge_move(library.brokers, to, used.get(client.client_key, ()), offers, oldest)
+        name = ", ".join(client.client_ids) or ", ".join(client.addresses)
+        shown = _kafka_clients(to) if to else f"{library.name} {library.brokers.version}"
+        found.append(ClientMove(client=name, library=client.label, to=shown, verdict=verdict, reason=reason))
+    return tuple(sorted(found, key=lambda move: (_ORDER.index(move.verdict), move.client)))
 
 
-def obstacle(used: Iterable[int], offers: Mapping[int, int], running: str, release: Release) -> str:
-    """Return what keeps an application from moving to the clients of a release, empty if nothing does.
+def _kafka_clients(release: Release) -> str:
+    return f"kafka-clients {releases().short_name(release.name)}"
+
+
+def judge_move(needs: Brokers, to: Release | None, used: Iterable[int], offers: Mapping[int, int], running: str) -> tuple[Verdict, str]:
+    """Return the verdict of a move and the obstacle.
 
     Arguments:
-        used: API keys that it uses.
+        to: release of the Java clients; None for another library.
+        used: API keys that the application uses.
         offers: highest version by API key that all its brokers offer.
         running: oldest release of its brokers, empty if unknown.
-        release: release of the clients.
     """
-    if release.key >= (4,) and running and release_order(running)[0] < _BASELINE:
-        return f"clients of {release.minor} need brokers of Kafka 2.1 or later (KIP-896), and these run {running}"
+    if not offers:
+        return "unknown", "no broker's versions were captured"
+    if to and (reason := _refused(to, used, offers)):
+        return "breaks", reason
+    if running and release_order(running)[0] < version_numbers(needs.lowest) and (not to or to.key >= version_numbers(needs.version)):
+        unless = f", unless {needs.unless}" if needs.unless else ""
+        return needs.older, f"Kafka {needs.lowest} is the oldest that it supports ({needs.source}), and the brokers run {running}{unless}"
+    return "compatible", ""
+
+
+def _refused(release: Release, used: Iterable[int], offers: Mapping[int, int]) -> str:
     keys = set(used) - {_API_VERSIONS}
     if _PRODUCE in keys and release.key >= _IDEMPOTENT:
         keys.add(_INIT_PRODUCER_ID)
@@ -85,11 +114,18 @@ def obstacle(used: Iterable[int], offers: Mapping[int, int], running: str, relea
     return ""
 
 
-def moves_sentence(moves: Iterable[ClientMove], release: Release) -> str:
-    """Return the answer: ``12 applications may move to kafka-clients 4.1 today; 3 talk to a broker that is too old``."""
-    verdicts = [move.verdict for move in moves]
-    may, old, unknown = (verdicts.count(verdict) for verdict in ("compatible", "breaks", "unknown"))
-    said = [f"{plural(may, 'application')} may move to kafka-clients {releases().short_name(release.name)} today"]
+def moves_sentences(moves: Iterable[ClientMove], release: Release) -> list[str]:
+    """Return an answer by library: ``12 applications may move to kafka-clients 4.1 today; 3 talk to a broker that is too old``."""
+    verdicts: dict[str, list[Verdict]] = {_kafka_clients(release): []}
+    for move in moves:
+        verdicts.setdefault(move.to, []).append(move.verdict)
+    return [_sentence(to, [found.count(verdict) for verdict in _ORDER]) for to, found in verdicts.items()]
+
+
+def _sentence(to: str, counts: list[int]) -> str:
+    breaks, deprecated, unknown, may = counts
+    old = breaks + deprecated
+    said = [f"{plural(may, 'application')} may move to {to} today"]
     said += [f"{old:,} {'talks' if old == 1 else 'talk'} to a broker that is too old"] if old else []
     said += [f"{unknown:,} cannot be judged: no broker's versions were captured"] if unknown else []
     return "; ".join(said)
