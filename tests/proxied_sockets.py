@@ -6,14 +6,56 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
-from kwire.proxy.config import ListenerConfig, ProxyConfig
+import trustme
+
+from kwire.proxy.config import ListenerConfig, ProxyConfig, TlsConfig, UpstreamTlsConfig
 from kwire.proxy.server import ProxyServer
+from tls_streams import TlsServer, open_tls, serve_tls
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 OPEN: list[asyncio.StreamWriter] = []
 LOOP = {"loop": "auto"}
 """Which loop serves."""
+
+
+class TlsOfBoth:
+    """TLS towards clients and towards the broker, with one certificate."""
+
+    def __init__(self, authority: trustme.CA, folder: Path) -> None:
+        self._files = {name: str(folder / f"{name}.pem") for name in ("certificate", "key", "ca")}
+        made = authority.issue_cert("proxy.example.com")
+        made.cert_chain_pems[0].write_to_path(self._files["certificate"])
+        made.private_key_pem.write_to_path(self._files["key"])
+        authority.cert_pem.write_to_path(self._files["ca"])
+        self.client, self.broker = ssl.create_default_context(), ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        authority.configure_trust(self.client)
+        made.configure_cert(self.broker)
+
+    def listener(self) -> dict[str, TlsConfig | UpstreamTlsConfig]:
+        return {
+            "tls": TlsConfig(certificate=self._files["certificate"], key=self._files["key"]),
+            "upstream_tls": UpstreamTlsConfig(ca=self._files["ca"], server_name="proxy.example.com"),
+        }
+
+    def tables(self) -> str:
+        """Return the same as text of the configuration."""
+        return (
+            f'[listeners.tls]\ncertificate = "{self._files["certificate"]}"\nkey = "{self._files["key"]}"\n'
+            f'[listeners.upstream_tls]\nca = "{self._files["ca"]}"\nserver_name = "proxy.example.com"\n'
+        )
+
+
+TLS: TlsOfBoth | None = None
+"""TLS of all connections of a test."""
+
+
+async def serving(serve: Serve, port: int = 0, context: ssl.SSLContext | None = None) -> asyncio.Server | TlsServer:
+    """Begin a broker."""
+    if TLS is not None:
+        return await serve_tls(serve, port, TLS.broker)
+    return await asyncio.start_server(serve, "127.0.0.1", port, ssl=context)
 
 
 @asynccontextmanager
@@ -25,8 +67,10 @@ async def proxied(
         with suppress(ConnectionError):
             await serve(reader, writer)
 
-    broker = await asyncio.start_server(served, "127.0.0.1", 0, ssl=upstream)
     listener = {key: more.pop(key) for key in ("tls", "upstream_tls", "advertised") if key in more}
+    if TLS is not None:
+        listener.update(TLS.listener())
+    broker = await serving(served, context=upstream)
     address = broker_address or f"127.0.0.1:{broker.sockets[0].getsockname()[1]}"
     config = ProxyConfig(listeners=[ListenerConfig(listen="127.0.0.1:0", broker=address, node_id=1, **listener)], loop=LOOP["loop"], **more)  # type: ignore[arg-type]
     server = ProxyServer(config)
@@ -47,7 +91,13 @@ async def proxied(
 
 
 async def connect(server: ProxyServer, context: ssl.SSLContext | None = None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    name = None if context is None else "proxy.example.com"
-    reader, writer = await asyncio.open_connection("127.0.0.1", server.ports[0], ssl=context, server_hostname=name)
+    reader, writer = await opened(server.ports[0], context)
     OPEN.append(writer)
     return reader, writer
+
+
+async def opened(port: int, context: ssl.SSLContext | None = None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    if TLS is not None:
+        return await open_tls(port, TLS.client, "proxy.example.com")
+    name = None if context is None else "proxy.example.com"
+    return await asyncio.open_connection("127.0.0.1", port, ssl=context, server_hostname=name)

@@ -58,6 +58,9 @@ class RunningProxy:
         assert found is not None
         return int(found[1]) << 10
 
+    def open_files(self) -> int:
+        return len(list(Path(f"/proc/{self.process.pid}/fd").iterdir()))
+
     def stop(self) -> None:
         assert self.process.poll() is None, f"the proxy has ended by itself, with {self.process.returncode}:\n{self.log()[-2000:]}"
         self.process.terminate()

@@ -6,6 +6,8 @@ cdef int accept_some(Worker self, int listener) except -1 nogil:
     cdef socklen_t size
     cdef int fd, _turn
     for _turn in range(MOST_ACCEPTED):
+        if not self.accepting:
+            return 0
         size = sizeof(address)
         fd = accept4(listener_fd(self, listener), <sockaddr*>&address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC)
         if fd >= 0:
@@ -137,6 +139,8 @@ cdef int try_next(Worker self, Connection made) except -1:
             close(fd)
         else:
             made.failure = os.strerror(errno)
+            if errno == EMFILE or errno == ENFILE:
+                pause(self, errno)  # else every client that waits would be closed in turn
     over(self, &made.sockets, BROKER_UNREACHABLE, 0)
     return 0
 

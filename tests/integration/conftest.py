@@ -147,6 +147,20 @@ def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return str(request.param)
 
 
+@pytest.fixture(params=["asyncio", "native", "native, TLS"])
+def secured(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory
+) -> str:
+    """Each loop of the proxy, the native one also with TLS on both sides; gives the loop's name."""
+    import proxied_sockets
+
+    loop, *tls = request.param.split(", ")
+    monkeypatch.setitem(proxied_sockets.LOOP, "loop", loop)
+    if tls:
+        monkeypatch.setattr(proxied_sockets, "TLS", proxied_sockets.TlsOfBoth(authority, tmp_path_factory.mktemp("tls")))
+    return loop
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "in").mkdir()

@@ -1,4 +1,4 @@
-"""What goes wrong around a proxy, over both of its loops: bounded memory, no wrong byte, and log lines that say what was the matter."""
+"""Faults around a proxy, for each loop and for TLS: bounded memory, no wrong byte, and log lines that name the cause."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from typing import TypeVar
 import pytest
 import trustme
 
+import proxied_sockets
 from proxied_frames import HEARTBEAT, answer, echo, frames, heartbeat
-from running_proxy import RunningProxy
+from running_proxy import RunningProxy, until
+from tls_streams import TlsServer
 
 MIB = 1 << 20
 Start = Callable[..., RunningProxy]
@@ -28,16 +30,17 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 OPEN: list[asyncio.StreamWriter] = []
-SERVERS: list[asyncio.Server] = []
+SERVERS: list[asyncio.Server | TlsServer] = []
 
 
 @pytest.fixture
-def start(tmp_path: Path, loop: str) -> Iterator[Start]:
+def start(tmp_path: Path, secured: str) -> Iterator[Start]:
     """`start(broker, more)` starts a proxy with that loop, and two threads of it."""
     running: list[RunningProxy] = []
 
     def started(broker: int, more: str = "") -> RunningProxy:
-        running.append(RunningProxy(tmp_path, broker, f'loop = "{loop}"\nthreads = 2\n{more}'))
+        tls = "" if proxied_sockets.TLS is None else proxied_sockets.TLS.tables()
+        running.append(RunningProxy(tmp_path, broker, f'loop = "{secured}"\nthreads = 2\n{more}', tls))
         return running[-1]
 
     yield started
@@ -45,14 +48,14 @@ def start(tmp_path: Path, loop: str) -> Iterator[Start]:
         each.stop()
 
 
-async def serving(serve: Serve, port: int = 0) -> tuple[asyncio.Server, int]:
+async def serving(serve: Serve, port: int = 0) -> tuple[asyncio.Server | TlsServer, int]:
     async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         OPEN.append(writer)
         with suppress(ConnectionError):
             await serve(reader, writer)
         writer.close()
 
-    server = await asyncio.start_server(served, "127.0.0.1", port)
+    server = await proxied_sockets.serving(served, port)
     SERVERS.append(server)
     return server, server.sockets[0].getsockname()[1]
 
@@ -82,7 +85,7 @@ async def ended(reader: asyncio.StreamReader) -> bytes:
 
 
 async def connected(proxy: RunningProxy) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
+    reader, writer = await proxied_sockets.opened(proxy.port)
     OPEN.append(writer)
     return reader, writer
 
@@ -153,7 +156,7 @@ def test_a_broker_that_is_killed_under_load_and_comes_back(start: Start) -> None
 
 
 @pytest.mark.weighs_process
-def test_readers_that_sleep_cost_little_memory(start: Start, loop: str) -> None:
+def test_readers_that_sleep_cost_little_memory(start: Start, secured: str) -> None:
     """24 clients ask for 100 MB each and read nothing: what the proxy keeps of each is one read, and what its transport holds."""
     size, sent = MIB, 0
 
@@ -181,7 +184,7 @@ def test_readers_that_sleep_cost_little_memory(start: Start, loop: str) -> None:
             await asyncio.sleep(1)
         grown = proxy.most_memory() - before
         assert last < 24 * 30  # sockets are full, and the rest has not been sent
-        assert grown < 24 * (256 << 10 if loop == "native" else MIB)
+        assert grown < 24 * (256 << 10 if secured == "native" else MIB)
         writers[0].transport.resume_reading()  # type: ignore[attr-defined]
         for number in range(100):
             assert await asyncio.wait_for(readers[0].readexactly(size + 10), 30) == answer(number, size)
@@ -194,6 +197,32 @@ def test_readers_that_sleep_cost_little_memory(start: Start, loop: str) -> None:
         found = await reader.readexactly(size + 10)
         await hung_up(writer)
         return found == answer(1, size)
+
+    run(go)
+
+
+@pytest.mark.parametrize("secured", ["native", "native, TLS"], indirect=True)
+def test_clients_that_never_read_are_closed(start: Start) -> None:
+    """Their connections are over, and the ten seconds are too in which they may take what they were given."""
+
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for _ in frames(reader):
+            writer.write(answer(1, 16 * MIB))  # more than the buffers of all sockets on the way
+            await writer.drain()
+
+    async def go() -> None:
+        _, port = await serving(pour)
+        proxy = await asyncio.to_thread(start, port)
+        writers = [(await connected(proxy))[1] for _ in range(4)]
+        for writer in writers:
+            writer.transport.pause_reading()  # type: ignore[attr-defined]
+            writer.write(heartbeat(1))
+        await asyncio.sleep(1)  # until the buffers are full
+        files = proxy.open_files()
+        for writer in writers:
+            writer.write(b"\xff\xff\xff\xff")  # a negative length
+        await asyncio.to_thread(proxy.logged, "closed: frame length is -1", 4)
+        await asyncio.to_thread(until, lambda: proxy.open_files() <= files - 8, "sockets stay open")
 
     run(go)
 
@@ -216,12 +245,13 @@ def test_clients_that_never_finish_a_frame(start: Start, begin: bytes) -> None:
 
     async def go() -> None:
         _, port = await serving(echo)
-        proxy = await asyncio.to_thread(start, port, "first_frame_seconds = 1")
+        seconds, clients = (1, 100) if proxied_sockets.TLS is None else (3, 20)  # handshakes of the test take their time too
+        proxy = await asyncio.to_thread(start, port, f"first_frame_seconds = {seconds}")
         reader, writer = await connected(proxy)
         writer.write(heartbeat(1))
         await reader.readexactly(len(answer(1, len(HEARTBEAT))))
-        assert await asyncio.gather(*(loris(proxy) for _ in range(100))) == [b""] * 100
-        await asyncio.to_thread(proxy.logged, "closed: no whole frame within 1 s", 100)
+        assert await asyncio.gather(*(loris(proxy) for _ in range(clients))) == [b""] * clients
+        await asyncio.to_thread(proxy.logged, f"closed: no whole frame within {seconds} s", clients)
         writer.write(heartbeat(2))  # the client that has sent one may take its time
         assert await reader.readexactly(len(answer(2, len(HEARTBEAT)))) == answer(2, len(HEARTBEAT))
         await hung_up(writer)
@@ -274,8 +304,9 @@ def test_frames_of_100_mb_pass_without_being_kept(start: Start) -> None:
     assert run(go) == whole.digest()
 
 
-@pytest.mark.parametrize("loop", ["native"])
-def test_a_process_without_more_files(start: Start) -> None:
+@pytest.mark.parametrize("secured", ["native"], indirect=True)
+@pytest.mark.parametrize("spare", [20, 21], ids=["for a client", "for its broker"])
+def test_a_process_without_more_files(spare: int, start: Start) -> None:
     """Clients that find no file wait at the port, and are served when others have gone. asyncio has a way of its own."""
 
     async def accepted_again(proxy: RunningProxy) -> None:
@@ -285,10 +316,13 @@ def test_a_process_without_more_files(start: Start) -> None:
     async def go() -> None:
         _, port = await serving(echo)
         proxy = await asyncio.to_thread(start, port)
-        used = len(list(Path(f"/proc/{proxy.process.pid}/fd").iterdir()))
-        resource.prlimit(proxy.process.pid, resource.RLIMIT_NOFILE, (used + 20, used + 20))
+        await asyncio.to_thread(proxy.logged, "all brokers can be reached")
+        await asyncio.sleep(0.5)  # it has closed what it reached them by
+        used = proxy.open_files()
+        resource.prlimit(proxy.process.pid, resource.RLIMIT_NOFILE, (used + spare, used + spare))
         clients = [await connected(proxy) for _ in range(40)]
         await asyncio.to_thread(proxy.logged, "no connection can be accepted: Too many open files")
+        assert proxy.log().count("Too many open files") < 10  # few clients are closed because their brokers find no file
         for _, writer in clients[:36]:
             await hung_up(writer)
         await asyncio.wait_for(accepted_again(proxy), 30)

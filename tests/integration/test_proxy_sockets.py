@@ -19,9 +19,9 @@ from kwire.proxy.config import TapConfig
 from kwire.proxy.loop_native import WorkerCalls
 from kwire.proxy.server import ProxyServer
 from proxied_frames import HEARTBEAT, answer, echo, frames, heartbeat
-from proxied_sockets import OPEN, connect, proxied
+from proxied_sockets import OPEN, connect, proxied, serving
 
-pytestmark = pytest.mark.usefixtures("loop")
+pytestmark = pytest.mark.usefixtures("secured")
 
 
 def test_bytes_in_random_pieces_and_a_half_close() -> None:
@@ -192,7 +192,7 @@ def test_a_broker_whose_name_has_several_addresses(name: str, monkeypatch: pytes
     monkeypatch.setattr(socket, "getaddrinfo", found)
 
     async def go() -> bytes:
-        broker = await asyncio.start_server(echo, "127.0.0.1", 0)
+        broker = await serving(echo)
         port = broker.sockets[0].getsockname()[1]
         async with proxied(echo, broker_address=f"{name if name == 'localhost' else 'broker.example.com'}:{port}") as server:
             reader, writer = await connect(server)
@@ -207,7 +207,7 @@ def test_a_broker_whose_name_has_several_addresses(name: str, monkeypatch: pytes
     assert asyncio.run(go()) == answer(7, len(HEARTBEAT))
 
 
-def test_an_error_in_a_rule_ends_its_connection_alone(caplog: pytest.LogCaptureFixture, loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_a_rule_ends_its_connection_alone(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     def faulty(self: Any, held: Any, frame: Any) -> None:
         raise RuntimeError("a fault")
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import proxied_sockets
 from kwire import tables
 from kwire.capture.exported_packets import PCAPNG_HEAD
 from kwire.proxy.config import ListenerConfig, ProxyConfig, TapConfig
@@ -32,8 +33,9 @@ SECONDS = 30
 
 @asynccontextmanager
 async def proxied(loop: str, serve: Any, folder: Path, **more: int) -> AsyncIterator[ProxyServer]:
-    broker = await asyncio.start_server(serve, "127.0.0.1", 0)
-    listener = ListenerConfig(listen="127.0.0.1:0", broker=f"127.0.0.1:{broker.sockets[0].getsockname()[1]}", node_id=1)
+    broker = await proxied_sockets.serving(serve)
+    tls: dict[str, Any] = {} if proxied_sockets.TLS is None else proxied_sockets.TLS.listener()
+    listener = ListenerConfig(listen="127.0.0.1:0", broker=f"127.0.0.1:{broker.sockets[0].getsockname()[1]}", node_id=1, **tls)
     server = ProxyServer(
         ProxyConfig(
             listeners=[listener], loop=loop, threads=1, metrics="127.0.0.1:0",  # type: ignore[arg-type]
@@ -82,7 +84,7 @@ def talk(loop: str, folder: Path) -> tuple[list[tuple[bool, bytes, bytes]], list
 
     async def go() -> int:
         async with proxied(loop, sasl_broker, folder) as server:
-            reader, writer = await asyncio.open_connection("127.0.0.1", server.ports[0])
+            reader, writer = await proxied_sockets.opened(server.ports[0])
             writer.write(SASL)
             await reader.readexactly(len(ANSWERS))
             chance, at = random.Random(3), 0
@@ -101,10 +103,13 @@ def talk(loop: str, folder: Path) -> tuple[list[tuple[bool, bytes, bytes]], list
     return packets((folder / "tap_00001.pcapng").read_bytes(), port), lines
 
 
-def test_both_loops_write_the_same(tmp_path: Path) -> None:
-    for name in ("asyncio", "native"):
+@pytest.mark.parametrize("secured", ["native", "native, TLS"], indirect=True)
+def test_both_loops_write_the_same(secured: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("asyncio", secured):
         (tmp_path / name).mkdir()
-    (theirs, their_lines), (ours, our_lines) = (talk(name, tmp_path / name) for name in ("asyncio", "native"))
+    ours, our_lines = talk(secured, tmp_path / secured)
+    monkeypatch.setattr(proxied_sockets, "TLS", None)
+    theirs, their_lines = talk("asyncio", tmp_path / "asyncio")
     assert [of_side(ours, side) for side in (False, True)] == [of_side(theirs, side) for side in (False, True)]
     client = b"".join(payload for _, payload in of_side(ours, False))
     assert client.startswith(SASL.replace(PASSWORD, b"x" * len(PASSWORD)))
@@ -114,7 +119,8 @@ def test_both_loops_write_the_same(tmp_path: Path) -> None:
     assert len(shown[0]) == 39
 
 
-def test_what_the_taps_miss_is_counted_and_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("secured", ["native", "native, TLS"], indirect=True)
+def test_what_the_taps_miss_is_counted_and_named(secured: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A buffer of 2,000 bytes holds a Heartbeat of 25, and none of 5,000; traffic does not wait for it."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -124,8 +130,8 @@ def test_what_the_taps_miss_is_counted_and_named(tmp_path: Path, caplog: pytest.
         writer.close()
 
     async def go() -> tuple[int, int]:
-        async with proxied("native", serve, tmp_path, max_queued=2000) as server:
-            reader, writer = await asyncio.open_connection("127.0.0.1", server.ports[0])
+        async with proxied(secured, serve, tmp_path, max_queued=2000) as server:
+            reader, writer = await proxied_sockets.opened(server.ports[0])
             for number, padding in enumerate((0, 5000, 0)):
                 writer.write(heartbeat(number, padding))
                 assert await asyncio.wait_for(reader.readexactly(10), SECONDS) == answer(number)
