@@ -266,6 +266,10 @@ class Talk:
             self.ended[side] = True
             self.call("end_server" if side else "end_client")
 
+    def end_requests(self) -> None:
+        for relay in self.relays:
+            relay.end_requests()
+
     def settle(self, at: int, answers: bool) -> None:
         if not self.held:
             return

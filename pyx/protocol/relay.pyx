@@ -22,7 +22,7 @@ from protocol.relay_request cimport release_request
 from protocol.relay_response cimport release_response
 from protocol.relay_state cimport (
     OPEN, PROGRAM_FAILED, REQUEST, RESPONSE, SASL_REFUSED, SASL_UNKNOWN_MECHANISM, SASL_WITHOUT_HANDSHAKE, HeldFrame,
-    Stream, is_blocked, is_inside, relay_close, relay_free, relay_kept, send_answers,
+    is_blocked, is_inside, relay_close, relay_free, relay_is_idle, relay_kept, send_answers,
 )
 from wire.cursor cimport Bytes
 from wire.turns cimport Turn, one_at_a_time, turn_leave, waiting_turn_begin, waiting_turn_end
@@ -127,6 +127,9 @@ cdef class Relay:
             return self.moves_of(None, NULL, 0)
         finally:
             self.over()
+
+    def end_requests(self):
+        self.core.requests_ended = True
 
     def use_plan(self, plan):
         if self.core.busy:
@@ -350,11 +353,7 @@ cdef class Relay:
 
     @property
     def is_idle(self):
-        cdef const Stream* client = &self.core.streams[REQUEST]
-        cdef const Stream* server = &self.core.streams[RESPONSE]
-        if is_inside(client) or is_inside(server) or client.held.frame is not NULL or server.held.frame is not NULL:
-            return False
-        return owed_count(&self.core.owed) == 0
+        return relay_is_idle(&self.core)
 
     @property
     def inside_request(self):

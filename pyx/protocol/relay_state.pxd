@@ -102,6 +102,7 @@ cdef struct RelayCore:
     int64_t requests
     bint busy  # a call runs: the pieces of another one would be freed under it
     bint tokens_open
+    bint requests_ended  # none begins any more
     int32_t reason  # why to close
     int32_t side  # whose bytes were at fault
     int64_t value
@@ -131,7 +132,7 @@ cdef inline bint is_blocked(const RelayCore* core, int side) noexcept nogil:
         return True
     if side != REQUEST or core.streams[REQUEST].kept.skip:
         return False
-    return owed_count(&core.owed) >= MAX_OWED or ends_in_sasl(&core.owed)
+    return core.requests_ended or owed_count(&core.owed) >= MAX_OWED or ends_in_sasl(&core.owed)
 
 
 cdef inline Py_ssize_t bytes_kept(const Stream* stream) noexcept nogil:
@@ -140,6 +141,15 @@ cdef inline Py_ssize_t bytes_kept(const Stream* stream) noexcept nogil:
 
 cdef inline bint is_inside(const Stream* stream) noexcept nogil:
     return stream.kept.skip or stream.kept.size or stream.parked.size
+
+
+cdef inline bint relay_is_idle(const RelayCore* core) noexcept nogil:
+    """Relay.is_idle."""
+    cdef const Stream* client = &core.streams[REQUEST]
+    cdef const Stream* server = &core.streams[RESPONSE]
+    if client.kept.skip or (is_inside(client) and not core.requests_ended) or is_inside(server):
+        return False
+    return client.held.frame is NULL and server.held.frame is NULL and owed_count(&core.owed) == 0
 
 
 cdef inline int64_t relay_kept(const RelayCore* core) noexcept nogil:

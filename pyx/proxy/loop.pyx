@@ -22,9 +22,8 @@ from kwire.protocol._native.relay cimport Relay
 from kwire.proxy._native.tapped_connection cimport TappedConnection, packets_offer
 from kwire.proxy._native.tls_session cimport RECORD, Sealed, TlsContext, tls_certificate, tls_failure, tls_name, tls_open, tls_shake
 from protocol.relay_feed cimport relay_begin, relay_feed, relay_finish
-from protocol.relay_owed cimport owed_count
 from protocol.relay_pieces cimport Piece
-from protocol.relay_state cimport OPEN, REQUEST, RESPONSE, RelayCore, is_inside
+from protocol.relay_state cimport OPEN, REQUEST, RESPONSE, RelayCore, is_inside, relay_is_idle
 from proxy.linux_sockets cimport (
     EFD_CLOEXEC, EFD_NONBLOCK, EPOLL_CLOEXEC, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, epoll_create1, epoll_event, epoll_wait, error_at,
     eventfd, eventfd_read, eventfd_write, now_ns, recv,
@@ -60,6 +59,7 @@ cdef enum:
 cdef enum:
     SECOND = 1000000000  # nanoseconds
     FLUSH_SECONDS = 10  # for an end to take what it was given before the connection was over
+    LINGER = 500000000  # nanoseconds for a client to close after the proxy has
     TAP_WORK = 1000000  # in one go: the loops need Python when a connection opens and for some frames
     TAP_RECORDS = 16  # after which the time is looked at
     PAUSE_SECONDS = 1  # in which nothing is accepted when the process has no more files
@@ -436,13 +436,8 @@ cdef inline bint is_delayed(const Sockets* sockets) noexcept nogil:
 
 
 cdef inline bint is_idle(const Sockets* sockets) noexcept nogil:
-    """Nothing is under way: Relay.is_idle, and nothing waits to be sent."""
-    cdef const RelayCore* core = sockets.core
-    cdef int side
-    for side in range(2):
-        if is_inside(&core.streams[side]) or core.streams[side].held.frame is not NULL or unsent_bytes(&sockets.ends[side]):
-            return False
-    return owed_count(&core.owed) == 0
+    """Nothing is under way, and nothing waits to be sent."""
+    return relay_is_idle(sockets.core) and unsent_bytes(&sockets.ends[CLIENT]) == 0 and unsent_bytes(&sockets.ends[BROKER]) == 0
 
 
 include "proxy/loop_openings.pxi"

@@ -88,7 +88,7 @@ cdef void give_up(Worker self, Sockets* sockets) noexcept nogil:
 
 
 cdef void drain(Worker self, int64_t now) noexcept nogil:
-    """Close connections that are owed nothing, all of them at the end."""
+    """Begin no more requests, close connections that are owed nothing, and all of them at the end."""
     cdef Sockets* sockets = self.every
     cdef Sockets* following
     cdef bint is_late = now >= self.stop_at
@@ -97,7 +97,11 @@ cdef void drain(Worker self, int64_t now) noexcept nogil:
             accept_no_more(self)
     while sockets is not NULL:
         following = sockets.next
+        if sockets.state == PASSING and not sockets.core.requests_ended:
+            sockets.core.requests_ended = True
+            watch(self.epoll, sockets)
         if sockets.state < FLUSHING and (is_late or sockets.state <= CONNECTING or is_idle(sockets)):
+            sockets.lingers = True
             over(self, sockets, STOPPED, 0)
         if is_late and sockets.state == FLUSHING:
             give_up(self, sockets)

@@ -51,11 +51,27 @@ cdef void tap_closed(Worker self, Sockets* sockets) noexcept nogil:
     tap_add(&self.tap_buffer, sockets.tapped_as, TAP_CLOSED, &none, NULL, 0)
 
 
+cdef bint is_done(Worker self, Sockets* sockets, int side) noexcept nogil:
+    """An end may be closed. Bytes that are not read then would make the kernel reset the connection, and drop answers on their way."""
+    cdef End* end = &sockets.ends[side]
+    cdef Py_ssize_t size
+    if not send_unsent(end):
+        return True
+    if unsent_bytes(end) or side == BROKER or not sockets.lingers:
+        return unsent_bytes(end) == 0
+    if not end.is_shut:
+        end.ends = True
+        shut_if_done(end)
+        set_deadline(self, sockets, now_ns() + LINGER)
+    size = recv(end.fd, self.records, self.read_bytes, 0)
+    return size == 0 or (size < 0 and errno != EAGAIN and errno != EINTR)
+
+
 cdef void flush(Worker self, Sockets* sockets) noexcept nogil:
     """Close each end that has taken what it was given."""
     cdef int side
     for side in range(2):
-        if sockets.ends[side].fd >= 0 and (not send_unsent(&sockets.ends[side]) or unsent_bytes(&sockets.ends[side]) == 0):
+        if sockets.ends[side].fd >= 0 and is_done(self, sockets, side):
             close_end(self.epoll, &sockets.ends[side])
     if sockets.ends[CLIENT].fd < 0 and sockets.ends[BROKER].fd < 0:
         closed(self, sockets)

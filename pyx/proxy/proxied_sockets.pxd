@@ -74,6 +74,7 @@ cdef struct Sockets:
     int state
     bint has_passed  # something of the client went on or was answered
     bint is_counted  # Python knows that a whole frame has passed
+    bint lingers  # when it is over, the client's end is read until it closes
     uint64_t tapped_as  # its number for the taps; 0 where none looks at it
     int64_t missed[2]  # bytes that the taps were not given, of those that the client sent and of those that it got
 
@@ -263,6 +264,8 @@ cdef inline uint32_t wanted_events(const Sockets* sockets, int side) noexcept no
     cdef uint32_t wanted = EPOLLOUT if unsent_bytes(end) else 0
     if sockets.state == PASSING and not end.has_ended and unsent_bytes(other) == 0 and not is_blocked(sockets.core, side):
         wanted |= EPOLLIN
+    elif side == CLIENT and sockets.state == FLUSHING and sockets.lingers and not wanted:
+        wanted = EPOLLIN
     return wanted
 
 

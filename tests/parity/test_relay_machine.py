@@ -56,6 +56,11 @@ class RelayMachine(RuleBasedStateMachine):
     def ends(self, side: int) -> None:
         self.talk.ends(side)
 
+    @precondition(lambda self: not self.talk.is_over and self.talk.time > END_AFTER)
+    @rule()
+    def requests_end(self) -> None:
+        self.talk.end_requests()
+
     def teardown(self) -> None:
         if hasattr(self, "talk"):
             self.talk.finish()

@@ -203,11 +203,15 @@ def converse(seed: int, frames: Frames) -> str:
 
 def relay_pieces(pair: Pair, chance: random.Random, gentle: bool, pieces: list[tuple[int, bytes]]) -> str:
     """Pieces of both sides through both relays, to the end of both sides; gives why they closed."""
+    last = -1 if gentle else chance.randrange(2 * len(pieces))  # of a request
     for t, (side, data) in enumerate(pieces):
         given = chance.choice([data, bytearray(data), memoryview(b"?" + data)[1:]])
         pair.call("from_client" if side == 0 else "from_server", given, t)
         while pair.held[0] and chance.random() < 0.7:
             pair.end_held(chance, gentle)
+        if t == last:
+            for relay in pair.relays:
+                relay.end_requests()
     if chance.random() < 0.7:
         pair.call("end_client", 100)
     while pair.held[0]:

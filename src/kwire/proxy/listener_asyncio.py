@@ -12,7 +12,7 @@ from kwire.proxy.admission import Slot
 from kwire.proxy.config import ListenerConfig, SniListenerConfig, host_and_port
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import Ending
-from kwire.proxy.loop_asyncio import ClientSide, enforce_pause
+from kwire.proxy.loop_asyncio import ClientSide, Side, enforce_pause
 from kwire.proxy.rules.rule import Peer
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class AsyncioListener:
     def __init__(self, server: ProxyServer, config: ListenerConfig | SniListenerConfig) -> None:
         self.config = config
         self.received = memoryview(bytearray(_RECEIVE_BYTES))
+        self.leaving: set[Side] = set()
         self._sides: dict[ClientSide, tuple[Slot, Peer]] = {}
         self._handshakes: set[asyncio.Task[None]] = set()
         self._server = server
@@ -72,8 +73,10 @@ class AsyncioListener:
             self._socket.close()
 
     async def close(self, until: float) -> None:
-        """Close idle connections, and all connections at `until`, in seconds of `time.monotonic`."""
+        """Begin no more requests, close idle connections, and all connections at `until`, in seconds of `time.monotonic`."""
         loop = asyncio.get_running_loop()
+        for side in self._sides:
+            side.end_requests()
         while True:
             late = loop.time() >= until
             for handshake in self._handshakes:
@@ -81,8 +84,11 @@ class AsyncioListener:
             for side in list(self._sides):
                 is_idle = side.proxied is None or side.proxied.relay.is_idle
                 if late or is_idle:
-                    side.over("stopped", "" if is_idle else "the proxy stops")
-            if late or not self.connections:
+                    side.over("stopped", "" if is_idle else "the proxy stops", lingers=not late)
+            if late:
+                for left in self.leaving:
+                    left.close()
+            if late or not (self._sides or self.leaving):
                 return
             await asyncio.sleep(_DRAIN_STEP)
 

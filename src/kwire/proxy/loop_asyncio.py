@@ -22,6 +22,7 @@ __all__ = ["ClientSide"]
 # Bytes that may wait in a transport before the other side is no longer read.
 _MOST_UNSENT: Final = 256 << 10
 _FLUSH_SECONDS: Final = 10.0  # for an end to take what it was given before the connection was over
+_LINGER_SECONDS: Final = 0.5  # for a client to close after the proxy has
 _PRINCIPALS: Final = PrincipalRules()
 _KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
 
@@ -50,9 +51,10 @@ def enforce_pause(transport: asyncio.Transport) -> None:
     transport.pause_reading()
 
 
-class _Side(asyncio.BufferedProtocol):
-    def __init__(self, received: memoryview) -> None:
+class Side(asyncio.BufferedProtocol):
+    def __init__(self, received: memoryview, leaving: set[Side]) -> None:
         self.transport: asyncio.Transport | None = None
+        self._leaving = leaving
         self.is_full = False
         self.has_ended = False
         self._received = received  # of all connections of a listener: transports fill and report it in one step, so none keeps its own
@@ -84,17 +86,36 @@ class _Side(asyncio.BufferedProtocol):
         else:
             self.transport.close()
 
-    def close(self) -> None:
-        if self.transport is not None:
+    def close(self, *, lingers: bool = False) -> None:
+        """Close the socket once all is sent. Bytes that are not read then would make the kernel reset the connection, and drop answers on
+        their way: with `lingers`, the peer closes first."""
+        if self.transport is None:
+            return
+        if not self.transport.is_closing():
+            self._leaving.add(self)
+        loop = asyncio.get_running_loop()
+        if lingers:
+            self.end()
+            self.transport.resume_reading()
+            loop.call_later(_LINGER_SECONDS, self._abort_if_sent)
+        else:
             self.transport.close()
-            # an end that reads no more would keep its socket, which no limit counts any more
-            asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self.transport.abort)
+        # an end that reads no more would keep its socket, which no limit counts any more
+        loop.call_later(_FLUSH_SECONDS, self.transport.abort)
+
+    def _abort_if_sent(self) -> None:
+        if self.transport is not None and not self.transport.get_write_buffer_size():
+            self.transport.abort()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._leaving.discard(self)
 
 
 class Listening(Protocol):
-    """Listener of a client's socket."""
+    """Listener of a client's socket; `leaving` has the sockets of connections that are over, until they are closed."""
 
     received: memoryview
+    leaving: set[Side]
 
     @property
     def first_frame_seconds(self) -> float: ...
@@ -105,11 +126,11 @@ class Listening(Protocol):
         """Handle the end of both sockets, with the reason for counters and log; called once."""
 
 
-class ClientSide(_Side):
+class ClientSide(Side):
     """Socket of a client; it opens the broker's. `passed` is called whenever the client has sent whole frames."""
 
     def __init__(self, listener: Listening, passed: Callable[[], None]) -> None:
-        super().__init__(listener.received)
+        super().__init__(listener.received, listener.leaving)
         self._listener = listener
         self._passed = passed
         self._timer: asyncio.TimerHandle | None = None
@@ -168,6 +189,8 @@ class ClientSide(_Side):
             self.eof_received()
 
     def buffer_updated(self, count: int) -> None:
+        if self.is_over:
+            return
         if self.proxied is None or not self._is_reached:
             self._early += self.received(count)
             if self.transport is not None and not self.transport.is_reading():
@@ -179,7 +202,7 @@ class ClientSide(_Side):
         self.has_ended = True
         if self.proxied is not None and self._is_reached and not self.is_over:
             self.carry_out(self.proxied.end_client(time.monotonic_ns()))
-        return self.transport is not None and self.transport.can_write_eof()
+        return self.transport is not None and self.transport.can_write_eof() and not self.is_over
 
     def pause_writing(self) -> None:
         self.is_full = True
@@ -190,6 +213,7 @@ class ClientSide(_Side):
         self.read_on()
 
     def connection_lost(self, error: Exception | None) -> None:
+        super().connection_lost(error)
         self.lost("client_broke", "" if error is None else f"the client's connection broke: {error}")
 
     # both
@@ -227,11 +251,16 @@ class ClientSide(_Side):
         _reading(self, relay.reads_client and not self.broker.is_full)
         _reading(self.broker, relay.reads_server and not self.is_full)
 
+    def end_requests(self) -> None:
+        if self.proxied is not None:
+            self.proxied.relay.end_requests()
+            self.read_on()
+
     def lost(self, ending: Ending, reason: str) -> None:
         """Handle the end of a socket; without a reason, it was orderly."""
         self.over(ending if reason else "ended", reason)
 
-    def over(self, ending: Ending, reason: str = "") -> None:
+    def over(self, ending: Ending, reason: str = "", *, lingers: bool = False) -> None:
         """Close both sockets after sending pending bytes; an empty reason is not logged."""
         if self.is_over:
             return
@@ -241,16 +270,16 @@ class ClientSide(_Side):
                 timer.cancel()
         if self._opening is not None and not self._opening.done():
             self._opening.cancel()
-        self.close()
+        self.close(lingers=lingers)
         self.broker.close()
         if self.proxied is not None:
             self.proxied.over()
         self._listener.closed(self, ending, reason)
 
 
-class _BrokerSide(_Side):
+class _BrokerSide(Side):
     def __init__(self, client: ClientSide) -> None:
-        super().__init__(client._received)
+        super().__init__(client._received, client._leaving)
         self._client = client
 
     def buffer_updated(self, count: int) -> None:
@@ -274,10 +303,11 @@ class _BrokerSide(_Side):
         self._client.read_on()
 
     def connection_lost(self, error: Exception | None) -> None:
+        super().connection_lost(error)
         self._client.lost("broker_broke", "" if error is None else f"the broker's connection broke: {error}")
 
 
-def _reading(side: _Side, wanted: bool) -> None:
+def _reading(side: Side, wanted: bool) -> None:
     transport = side.transport
     if transport is None or transport.is_closing() or side.has_ended or transport.is_reading() == wanted:
         return

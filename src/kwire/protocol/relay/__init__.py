@@ -8,6 +8,7 @@
     Relay(plan, *, max_frame, max_held, budget=None, counters=None)
         from_client(data, t), from_server(data, t) -> Moves      pieces to send, frames held, why to close
         end_client(t), end_server(t) -> Moves                    half-close
+        end_requests()                                           no further request, before an orderly close
         release(held, pieces | None) -> Moves                    a held frame goes on, edited or not
         answer(held, frame | None) -> Moves                      the relay answers instead of the broker
         reads_client, reads_server, inside_request, is_idle, owed, kept, closing

@@ -30,7 +30,7 @@ class Relay:
     """Relay of one connection. `max_held` limits its held frames, the bytes behind them and its own answers; `budget` limits them for all
     relays that share it."""
 
-    __slots__ = ("_budget", "_client", "_ended", "_reserved", "_server", "_state")
+    __slots__ = ("_budget", "_client", "_ended", "_requests_ended", "_reserved", "_server", "_state")
 
     def __init__(
         self,
@@ -45,6 +45,7 @@ class Relay:
         self._client = RequestSide(self._state)
         self._server = ResponseSide(self._state, self._client.stream)
         self._ended: dict[Direction, bool] = {"request": False, "response": False}
+        self._requests_ended = False
         self._budget = budget
         self._reserved = 0  # bytes taken from the budget
 
@@ -67,6 +68,10 @@ class Relay:
         """Handle the end of the broker's direction; if requests are unanswered, `close` is `server_ended`."""
         self._ended["response"] = True
         return self._finish(t)
+
+    def end_requests(self) -> None:
+        """Begin no further request: the client is read only for the rest of one that was sent on in part."""
+        self._requests_ended = True
 
     def use_plan(self, plan: RelayPlan) -> None:
         """Use another plan from the next frame on."""
@@ -125,9 +130,13 @@ class Relay:
 
     @property
     def is_idle(self) -> bool:
-        """True between two frames in both directions while no answer is owed: a good moment to close."""
-        inside = self._client.stream.is_inside or self._server.stream.is_inside or any(self._state.held.values())
-        return not (inside or self._state.owed)
+        """True between two frames in both directions while no answer is owed: a good moment to close.
+
+        After `end_requests`, a request of which nothing was sent on does not count.
+        """
+        client = self._client.stream
+        asks = bool(client.left) if self._requests_ended else client.is_inside
+        return not (asks or self._server.stream.is_inside or any(self._state.held.values()) or self._state.owed)
 
     @property
     def inside_request(self) -> bool:
@@ -147,8 +156,10 @@ class Relay:
     def _is_blocked(self, direction: Direction) -> bool:
         if self._state.held[direction] is not None:
             return True
+        if direction == "response" or self._client.stream.left:
+            return False
         owed = self._state.owed
-        return direction == "request" and (len(owed) >= MAX_OWED or owed.ends_in_sasl) and not self._client.stream.left
+        return self._requests_ended or len(owed) >= MAX_OWED or owed.ends_in_sasl
 
     def _take(self, side: RequestSide | ResponseSide, data: Buffer, t: int) -> Moves:
         if self._ended[side.stream.direction]:

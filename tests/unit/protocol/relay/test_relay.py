@@ -70,6 +70,22 @@ def test_own_answers_stand_behind_what_the_broker_owes() -> None:
     )
 
 
+@pytest.mark.parametrize("begun", [0, 11, 12])
+def test_no_request_begins_before_an_orderly_close(begun: int) -> None:
+    """A request whose head was sent on has to be ended, or the broker would wait for the rest of it; one behind it does not count."""
+    relay = Relay(RelayPlan())
+    relay.from_client(heartbeat(7) + heartbeat(8)[:begun], 1)
+    relay.end_requests()
+    assert relay.reads_client is (begun == 12)
+    moves = relay.from_client(heartbeat(8)[begun:] + heartbeat(9), 2)
+    assert sent(moves) == (heartbeat(8)[12:] if begun == 12 else b"", b"")
+    assert not relay.reads_client
+    assert not relay.is_idle
+    answers = ok(7) + ok(8) if begun == 12 else ok(7)
+    assert sent(relay.from_server(answers, 3)) == (b"", answers)
+    assert relay.is_idle
+
+
 def test_a_program_that_fails_closes() -> None:
     class Failing:
         def pieces(self, frame: bytes | memoryview) -> list[bytes]:
