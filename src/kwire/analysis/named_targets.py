@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from datetime import date
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from kwire.analysis.targets import answer_json, read_target
+from kwire.analysis.targets import answer_json, read_target, shipped_targets
 from kwire.errors import InputError
 from kwire.json_encoding import encode_json
 from kwire.schema import Target
-from kwire.schema.stored import read_data
 
 __all__ = ["add_target", "is_stale", "named_targets"]
 
@@ -32,14 +31,8 @@ def named_targets() -> dict[str, Target]:
     Raises:
         InputError: a file of the user cannot be read.
     """
-    shipped = [_of_json(each) for each in read_data("targets.json")]
     own = [read_target(str(path)) for path in sorted(_folder().glob("*.json"))]
-    return {each.name: each for each in (*shipped, *own) if isinstance(each, Target)}
-
-
-def _of_json(each: dict[str, Any]) -> Target:
-    ranges = {int(key): (low, high) for key, (low, high) in each["ranges"].items()}
-    return Target(each["name"], ranges, each["source"], each["date"])
+    return {each.name: each for each in (*shipped_targets(), *own) if isinstance(each, Target)}
 
 
 def add_target(name: str, file: str) -> Target:
@@ -53,7 +46,7 @@ def add_target(name: str, file: str) -> Target:
         raise InputError(f"{file} has the answer of Kafka {found.name}; --to {found.name} judges it without a name")
     if ":" in name:
         raise InputError(f"{name!r} cannot name a target: names have no colon, as HOST:PORT has")
-    made = Target(name, found.ranges, found.source, found.date)
+    made = Target(name, found.ranges, found.source, found.date, found.accepted)
     path = _own(name)
     if name in named_targets() and not path.exists():
         raise InputError(f"{name} is a target of kwire; choose another name")

@@ -52,6 +52,7 @@ def target_range(release: str | Release, api_key: int) -> TargetRange:
         takes_raw_gssapi=known.takes_raw_gssapi,
         short=releases().short_name(known.name),
         is_release=not isinstance(known, Target),
+        held=isinstance(known, Target) and api_key in known.accepted,
     )
 
 

@@ -93,6 +93,8 @@ def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
         return _TO_CLASSIC
     if target.since is not None:
         return Remedy(f"Before the rollback, turn off the feature that uses {use.api_name}.")
+    if use.api_name == "ApiVersions" and accepts:
+        return Remedy(f"Use a version of {software.name or 'its library'} that asks for ApiVersions v{accepts[1]} or earlier there.")
     feature = next((name for prefix, name in _FEATURES.items() if use.api_name.startswith(prefix)), None)
     if feature and accepts and accepts[0] <= use.api_version <= accepts[1] and release_key(target.release) >= (4,):
         return Remedy(f"Enable {feature} on the brokers (kafka-features.sh upgrade --feature {feature}=1): {use.api_name} needs it.")

@@ -1,8 +1,8 @@
 """Targets of verdicts: Kafka releases, named targets, and answers to ApiVersions in files.
 
 Files have the output of `kafka-broker-api-versions.sh`, an ApiVersions response in JSON (as in the broker's request log) or as hex, or are
-captures or request logs. An answer that a Kafka release gives is that release, whose accepted versions count; of any other, those that it
-advertises.
+captures or request logs. An answer that a Kafka release or a target of kwire gives is that one, whose accepted versions count; of any
+other, those that it advertises.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from kwire.errors import InputError, WireError
 from kwire.json_encoding import encode_json
-from kwire.schema import Release, Target, guess, releases
+from kwire.schema import Release, Target, catalog, guess, releases
+from kwire.schema.stored import read_data
 
-__all__ = ["answer_json", "in_manifest", "is_release", "of_answer", "read_target"]
+__all__ = ["answer_json", "in_manifest", "is_release", "of_answer", "read_target", "shipped_targets"]
 
 _API_VERSIONS: Final = 18
 _TEXT_BYTES: Final = 1 << 20
@@ -37,19 +39,41 @@ def is_release(text: str) -> bool:
     return _RELEASE.fullmatch(text) is not None
 
 
+@cache
+def shipped_targets() -> tuple[Target, ...]:
+    def ranges(given: Mapping[str, tuple[int, int]]) -> Ranges:
+        return {int(key): (low, high) for key, (low, high) in given.items()}
+
+    return tuple(
+        Target(each["name"], ranges(each["ranges"]), each["source"], each["date"], ranges(each.get("accepted", {})))
+        for each in read_data("targets.json")
+    )
+
+
 def of_answer(name: str, ranges: Mapping[int, tuple[int, int]], source: str, date: str = "") -> Release:
-    """Return the Kafka release that gives this answer, of several the newest patch of the oldest minor version; else a target."""
+    """Return the Kafka release that gives this answer, of several the newest patch of the oldest minor version; else a target.
+
+    APIs that Kafka does not have, as vendors add them to theirs, do not make another release.
+    """
     from kwire.analysis.release_ranges import guess_release
 
-    found = guess_release(guess(ranges))
+    of_kafka = {key: versions for key, versions in ranges.items() if catalog().api_name(key) is not None}
+    found = guess_release(guess(of_kafka))
+    if found is not None:
+        return releases()[found]
     ranges = {key: (low, high) for key, (low, high) in ranges.items() if 0 <= low <= high}
-    return Target(name, ranges, source, date or f"{datetime.now(timezone.utc):%Y-%m-%d}") if found is None else releases()[found]
+    same = next((each for each in shipped_targets() if each.ranges == ranges), None)
+    return same or Target(name, ranges, source, date or f"{datetime.now(timezone.utc):%Y-%m-%d}")
 
 
 def answer_json(target: Target) -> dict[str, Any]:
     """Return the form of `read_target` that keeps name, source and date."""
-    ranges = [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, (low, high) in sorted(target.ranges.items())]
-    return {"name": target.name, "source": target.source, "date": target.date, "apiKeys": ranges}
+    known = {"name": target.name, "source": target.source, "date": target.date, "apiKeys": _entries(target.ranges)}
+    return known | ({"accepted": _entries(target.accepted)} if target.accepted else {})
+
+
+def _entries(ranges: Mapping[int, tuple[int, int]]) -> list[dict[str, int]]:
+    return [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, (low, high) in sorted(ranges.items())]
 
 
 def in_manifest(targets: Sequence[str | Release], *, redacted: bool) -> dict[str, Any]:
@@ -91,7 +115,12 @@ def read_target(path: str) -> Release:
             "capture or request log with it"
         )
     own = facts if isinstance(facts, dict) else {}
-    return of_answer(str(own.get("name", name)), _shared(answers), str(own.get("source", path)), str(own.get("date", date)))
+    ranges = _shared(answers)
+    found = of_answer(name, ranges, path, date)
+    if not isinstance(found, Target) or "name" not in own:
+        return found
+    accepted = _of_entries(path, own.get("accepted", []))
+    return Target(str(own["name"]), ranges, str(own.get("source", path)), str(own.get("date", date)), accepted)
 
 
 def _shared(answers: list[Ranges]) -> Ranges:

@@ -109,6 +109,7 @@ class TargetRange:
         off_by_default: whether it accepts the api only if a preview is enabled.
         marks: accepted but deprecated versions, with their treatment by later releases.
         is_release: False for brokers of another kind, where what they advertise counts as accepted.
+        held: whether runs of clients showed the accepted versions of such a broker.
     """
 
     release: str
@@ -119,6 +120,7 @@ class TargetRange:
     takes_raw_gssapi: bool = True
     short: str = ""
     is_release: bool = True
+    held: bool = False
 
     @property
     def name(self) -> str:
@@ -126,7 +128,7 @@ class TargetRange:
 
     @property
     def supports(self) -> str:
-        return f"{self.name} {'supports' if self.is_release else 'advertises'}"
+        return f"{self.name} {'supports' if self.is_release or self.held else 'advertises'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +196,9 @@ def _by_version(use: Use, target: TargetRange) -> Judgement:
     ):
         reason = f"A Kafka {use.refused_by} broker rejected {api} v{version} in this capture."
         return Judgement(verdict="breaks", basis="observed_refusal", confidence="high", reason=reason)
+    if api == _API_VERSIONS and target.held and not inside:
+        reason = f"{target.name} closes connections that ask for ApiVersions v{version}, where Kafka answers with error 35 (KIP-511)."
+        return Judgement(verdict="breaks", basis="own_maximum", confidence="high", reason=reason)
     if api == _API_VERSIONS:
         reason = f"{target.name} answers an unsupported ApiVersions version with error 35, and the client falls back (KIP-511)."
         return Judgement(verdict="compatible", basis="inside_range", confidence="high", reason=reason)

@@ -62,7 +62,9 @@ def target_of(text: str, config: str | None) -> Release:
             f"--to {text} is not a Kafka release such as 4.1, a target of `kwire catalog targets`, a file with the answer of a broker, or "
             "HOST:PORT."
         )
-    if isinstance(found, Target):
+    if isinstance(found, Target) and found.accepted:
+        warn(f"{text} answers as no Kafka release: what {found.name} advertises counts, less what runs of clients on it refuted")
+    elif isinstance(found, Target):
         warn(f"{text} answers as no Kafka release: the verdicts say what {found.name} advertises, and it may accept less")
     else:
         warn(f"{text} answers as Kafka {found.name}, whose accepted versions count")

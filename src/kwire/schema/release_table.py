@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, total_ordering
+from types import MappingProxyType
 from typing import Any, Final
 
 from kwire.errors import InputError
@@ -185,19 +186,31 @@ def _named(name: str) -> Release:
 
 
 class Target(Release):
-    """Brokers whose answer to ApiVersions is that of no Kafka release: what they advertise counts as accepted.
+    """Brokers whose answer to ApiVersions is that of no Kafka release: what they advertise counts as accepted, but for `accepted`.
 
     Attributes:
         ranges: lowest and highest version by API key.
         source: where the answer is from.
         date: when it was given, as `2026-11-29`.
+        accepted: versions that clients could use in a run, of APIs where those are not `ranges`.
     """
 
-    def __init__(self, name: str, ranges: Mapping[int, tuple[int, int]], source: str, date: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        ranges: Mapping[int, tuple[int, int]],
+        source: str,
+        date: str,
+        accepted: Mapping[int, tuple[int, int]] = MappingProxyType({}),
+    ) -> None:
         if not _TARGET_NAME.fullmatch(name):
             raise InputError(f"{name!r} cannot name a target: expected a letter, then letters, digits and . _ : [ ] -")
-        super().__init__(name, {key: _Api.of({"accepts": {"broker": f"{low}-{high}"}}) for key, (low, high) in ranges.items()})
-        self.ranges, self.source, self.date = dict(ranges), source, date
+        apis = {}
+        for key, advertised in ranges.items():
+            spans = ("accepts", accepted.get(key, advertised)), ("advertises", advertised)
+            apis[key] = _Api.of({kind: {"broker": f"{low}-{high}"} for kind, (low, high) in spans})
+        super().__init__(name, apis)
+        self.ranges, self.source, self.date, self.accepted = dict(ranges), source, date, dict(accepted)
 
     @property
     def key(self) -> tuple[int, ...]:  # has no number; no feature of a release is taken for granted
@@ -212,13 +225,13 @@ class Target(Release):
         return self.name
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Target) and (self.name, self.ranges) == (other.name, other.ranges)
+        return isinstance(other, Target) and (self.name, self.ranges, self.accepted) == (other.name, other.ranges, other.accepted)
 
     def __hash__(self) -> int:
         return hash(self.name)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Target, (self.name, self.ranges, self.source, self.date)
+        return Target, (self.name, self.ranges, self.source, self.date, self.accepted)
 
 
 class Releases:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kwire.analysis.named_targets import named_targets
 from kwire.analysis.release_ranges import target_range
 from kwire.analysis.remedies import Software, remedy_of
 from kwire.analysis.targets import answer_json, read_target
@@ -73,6 +74,26 @@ def test_the_answer_of_a_release_is_the_release(tmp_path: Path) -> None:
     assert (advertised[0].lowest, produce.accepts) == (0, (3, 13))  # KAFKA-18659
 
 
+def test_a_fork_of_a_release_with_apis_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "answer.json"
+    advertised = [(key, each.lowest, each.highest) for key, each in releases()["4.1.2"].advertised().items()]
+    # AutoMQ's AutomqZoneRouterRequest.json
+    entries = [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, low, high in (*advertised, (515, 0, 1))]
+    path.write_text(json.dumps({"apiKeys": entries}))
+    assert read_target(str(path)) == releases()["4.1.2"]
+
+
+def test_the_answer_of_a_target_of_kwire_is_that_target(tmp_path: Path) -> None:
+    known = named_targets()["tansu-0.6.0"]
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps({"apiKeys": answer_json(known)["apiKeys"]}))
+    assert read_target(str(path)) == known
+    path.write_text(json.dumps(answer_json(known) | {"name": "ours"}))
+    ours = read_target(str(path))
+    assert isinstance(ours, Target)
+    assert (ours.name, ours.accepted) == ("ours", known.accepted)
+
+
 def test_the_brokers_of_a_capture() -> None:
     assert read_target(str(SAMPLE)).minor == "3.9"
 
@@ -132,6 +153,35 @@ def test_an_entry_without_its_numbers(tmp_path: Path, entry: object) -> None:
 )  # fmt: skip
 def test_verdicts_on_what_is_advertised(use: Use, key: int, verdict: str, reason: str, fix: str | None) -> None:
     target = target_range(Target("shop", RANGES, "by hand", "2026-11-29"), key)
+    judgement = judge(use, target)
+    assert (judgement.verdict, judgement.reason) == (verdict, reason)
+    assert remedy_of(use, judgement, target, Software(None, None, ())).text == fix
+
+
+# tansu 0.6.0 advertises JoinGroup v0 to v9 and ApiVersions v0 to v4. It answers each first JoinGroup with MEMBER_ID_REQUIRED, which clients know
+# from v4 on (KIP-394), and closes connections with an ApiVersions v5 that has a cluster id, as kafka-clients 4.4 sends it.
+@pytest.mark.parametrize(
+    ("use", "key", "verdict", "reason", "fix"),
+    [
+        (
+            Use(api_name="JoinGroup", api_version=3, broker_highest=9), 11, "breaks",
+            "tansu-0.6.0 requires JoinGroup v4 or later; this client sends v3 although the broker offers v9, so v3 is the client's own maximum.",
+            "Identify the library and upgrade it to a version that sends JoinGroup v4 or later; until then, a proxy can translate.",
+        ),
+        (Use(api_name="JoinGroup", api_version=5), 11, "compatible", "tansu-0.6.0 supports JoinGroup v4 to v9; this client sends v5.", None),
+        (
+            Use(api_name="ApiVersions", api_version=5), 18, "breaks",
+            "tansu-0.6.0 closes connections that ask for ApiVersions v5, where Kafka answers with error 35 (KIP-511).",
+            "Use a version of its library that asks for ApiVersions v4 or earlier there.",
+        ),
+        (
+            Use(api_name="ApiVersions", api_version=4), 18, "compatible",
+            "tansu-0.6.0 answers an unsupported ApiVersions version with error 35, and the client falls back (KIP-511).", None,
+        ),
+    ],
+)  # fmt: skip
+def test_verdicts_on_what_runs_refuted(use: Use, key: int, verdict: str, reason: str, fix: str | None) -> None:
+    target = target_range(named_targets()["tansu-0.6.0"], key)
     judgement = judge(use, target)
     assert (judgement.verdict, judgement.reason) == (verdict, reason)
     assert remedy_of(use, judgement, target, Software(None, None, ())).text == fix
