@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import confluent_kafka
 import pyarrow.dataset
@@ -25,9 +25,10 @@ from kwire.schema import Target, releases
 from other_brokers import kfake, mock, tansu
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tools" / "rehearsal")]
+sys.path[:0] = [str(ROOT / "tools" / "rehearsal"), str(ROOT / "tools")]
 
 from builds import BUILDS, Build, command, have  # noqa: E402
+from rehearse import rehearse  # noqa: E402
 
 pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
@@ -118,17 +119,30 @@ def test_transactions(addresses: Mapping[str, str], breaking: Breaking, server: 
 
 
 def test_an_api_that_the_mock_lacks(addresses: Mapping[str, str], breaking: Breaking) -> None:
-    with pytest.raises(confluent_kafka.KafkaException) as raised:
-        AdminClient({"bootstrap.servers": addresses["mock"]}).create_topics([NewTopic("lacking", 1, 1)])["lacking"].result(10)
-    assert raised.value.args[0].code() == confluent_kafka.KafkaError._UNSUPPORTED_FEATURE
+    with pytest.raises(confluent_kafka.KafkaException):
+        topic(addresses["mock"], "lacking", make=True)
     assert ("loyalty", "CreateTopics") in breaking["mock"]
+
+
+class Other(NamedTuple):
+    """A server as `rehearse` takes it."""
+
+    address: str
+    release: str
+
+
+@pytest.mark.parametrize("server", ["tansu", "kfake"])
+def test_a_rehearsal_ends_as_the_programs_do(kafka_broker: Callable[[str], Any], addresses: Mapping[str, str], server: str) -> None:
+    wanted = [build for build in BUILDS if str(build) in {PROGRAMS["pricing-svc"], PROGRAMS["mailer"], PROGRAMS["shipping"]}]
+    rows, _ = rehearse(wanted, ROOT / ".cache" / "builds", kafka_broker("3.9.2"), Other(addresses[server], addresses[server]))
+    assert {str(row.build): row.faults for row in rows} == {str(build): [] for build in wanted}
 
 
 def topic(address: str, name: str, make: bool) -> list[TopicPartition]:
     """Make a topic and return its partitions; the mock makes those that it is asked for."""
     admin = AdminClient({"bootstrap.servers": address, "enable.metrics.push": False})
     if make:
-        admin.create_topics([NewTopic(name, 1, 1)])[name].result(10)
+        admin.create_topics([NewTopic(name, 1, 1)], request_timeout=8)[name].result(10)
     return [TopicPartition(name, number) for number in admin.list_topics(name, timeout=10).topics[name].partitions]
 
 
@@ -145,5 +159,6 @@ def run(build: Build, address: str, make: bool) -> bool:
     if ends[-1]["error"] or not ends[-1]["produced"] == ends[-1]["consumed"] == COUNT:
         return False
     asked = ConsumerGroupTopicPartitions(name, partitions)
-    group = AdminClient({"bootstrap.servers": address}).list_consumer_group_offsets([asked])[name].result(10)
+    admin = AdminClient({"bootstrap.servers": address})
+    group = admin.list_consumer_group_offsets([asked])[name].result(10)
     return any(each.offset >= 0 for each in group.topic_partitions)

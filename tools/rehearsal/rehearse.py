@@ -27,7 +27,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "src")]
@@ -36,7 +36,7 @@ from builds import BUILDS, Build, NotToBeHad, command, have  # noqa: E402
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition  # noqa: E402
 from confluent_kafka.admin import AdminClient, NewTopic  # noqa: E402
 
-from kafka_broker import Broker, start_broker  # noqa: E402
+from kafka_broker import start_broker  # noqa: E402
 from kwire.schema import releases  # noqa: E402
 
 COUNT = 20
@@ -58,6 +58,15 @@ class End(NamedTuple):
     def __str__(self) -> str:
         committed = "nothing" if self.committed is None else str(self.committed)
         return f"{self.produced} / {self.consumed} / {committed}" + (f", {self.error}" if self.error else "")
+
+
+class Node(Protocol):
+    """A broker, or another server with its address or a target's name as the `release` to rehearse."""
+
+    @property
+    def address(self) -> str: ...
+    @property
+    def release(self) -> str: ...
 
 
 class Row(NamedTuple):
@@ -167,7 +176,7 @@ def _committed(admin: AdminClient, name: str) -> int | None:
     return None if found.offset < 0 else found.offset
 
 
-def rehearse(builds: Sequence[Build], cache: Path, older: Broker, newer: Broker) -> tuple[list[Row], dict[str, str]]:
+def rehearse(builds: Sequence[Build], cache: Path, older: Node, newer: Node) -> tuple[list[Row], dict[str, str]]:
     """Run builds against a broker of today and one of the rehearsed release; return a row for each, and reasons for missing builds."""
     rows: list[Row] = []
     missing: dict[str, str] = {}

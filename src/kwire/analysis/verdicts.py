@@ -11,7 +11,8 @@ version v against release R                     verdict (basis)
 the client is a broker or controller            compatible (inside_range): it is upgraded with the cluster
 answered by a broker of R's line                compatible (inside_range), whatever the tables say of R
 refused by a broker of R's line, R rejects v    breaks (observed_refusal)
-the api is ApiVersions                          compatible (inside_range): error 35, and the client steps down
+the api is ApiVersions                          compatible (inside_range): error 35, and the client steps down; breaks
+                                                (own_maximum) where a server of another kind is known to close instead
 R does not have the api yet; clients fall back  compatible (inside_range), if the client negotiates
 R does not have the api, any more or yet        breaks (own_maximum)
 v within it, of a preview that R has off        unknown (inside_range), unless a broker of R's line answered it

@@ -158,17 +158,21 @@ def test_verdicts_on_what_is_advertised(use: Use, key: int, verdict: str, reason
     assert remedy_of(use, judgement, target, Software(None, None, ())).text == fix
 
 
-# tansu 0.6.0 advertises JoinGroup v0 to v9 and ApiVersions v0 to v4. It answers each first JoinGroup with MEMBER_ID_REQUIRED, which clients know
-# from v4 on (KIP-394), and closes connections with an ApiVersions v5 that has a cluster id, as kafka-clients 4.4 sends it.
+# tansu 0.6.0 advertises JoinGroup v0 to v9 and ApiVersions v0 to v4. It answers each first JoinGroup with MEMBER_ID_REQUIRED, which
+# clients know from v4 on (KIP-394), and closes connections with an ApiVersions v5 that has a cluster id, as kafka-clients 4.4 sends it.
 @pytest.mark.parametrize(
     ("use", "key", "verdict", "reason", "fix"),
     [
         (
             Use(api_name="JoinGroup", api_version=3, broker_highest=9), 11, "breaks",
-            "tansu-0.6.0 requires JoinGroup v4 or later; this client sends v3 although the broker offers v9, so v3 is the client's own maximum.",
+            "tansu-0.6.0 requires JoinGroup v4 or later; this client sends v3 although the broker offers v9, "
+            "so v3 is the client's own maximum.",
             "Identify the library and upgrade it to a version that sends JoinGroup v4 or later; until then, a proxy can translate.",
         ),
-        (Use(api_name="JoinGroup", api_version=5), 11, "compatible", "tansu-0.6.0 supports JoinGroup v4 to v9; this client sends v5.", None),
+        (
+            Use(api_name="JoinGroup", api_version=5), 11, "compatible",
+            "tansu-0.6.0 supports JoinGroup v4 to v9; this client sends v5.", None,
+        ),
         (
             Use(api_name="ApiVersions", api_version=5), 18, "breaks",
             "tansu-0.6.0 closes connections that ask for ApiVersions v5, where Kafka answers with error 35 (KIP-511).",
