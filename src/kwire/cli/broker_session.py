@@ -115,6 +115,8 @@ class BrokerSession:
             return
         try:
             self._socket = self._tls.wrap_socket(self._socket, server_hostname=address.host)
+        except TimeoutError as error:
+            raise InputError(f"{self.node} did not answer within {self._timeout:g} s as a port with TLS does") from error
         except (OSError, ValueError) as error:  # ValueError: a host name that cannot be one
             # CPython's text ends with the place in its own source.
             why = getattr(error, "verify_message", "") or str(error).split(" (_ssl.c:")[0]
@@ -151,7 +153,8 @@ class BrokerSession:
 
     def _ended(self, over: Over, wanted: type) -> str:
         if wanted is Agreed and over.reason in ("closed_by_peer", "garbled"):
-            return f"{self.node} does not answer as a Kafka broker {'without' if self._tls is None else 'behind'} TLS does"
+            hint = "behind TLS does" if self._tls else "without TLS does; for TLS, give client properties with security.protocol=SSL"
+            return f"{self.node} does not answer as a Kafka broker {hint}"
         if over.error is not None:
             return str(over.error)
         hint = "" if self._login else "; a listener that authenticates does so without a login"

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import trustme
 from click.testing import CliRunner
 
 from kwire.cli.entry import commands
@@ -86,6 +89,50 @@ def test_a_broker_that_does_not_answer(tmp_path: Path) -> None:
         address = f"127.0.0.1:{listening.getsockname()[1]}"
     done = CliRunner().invoke(commands, ["analyze", str(EXAMPLE), "--out", str(tmp_path / "out"), "--to", address])
     assert (done.exit_code, done.stderr) == (1, f"kwire: cannot connect to {address}: Connection refused.\n")
+
+
+NOT_PLAIN = "does not answer as a Kafka broker without TLS does; for TLS, give client properties with security.protocol=SSL"
+
+
+@pytest.mark.parametrize(
+    ("speaks_tls", "protocol", "sentence"),
+    [
+        (None, "PLAINTEXT", "{} did not answer ApiVersions v5 in 1 s"),
+        (None, "SSL", "{} did not answer within 1 s as a port with TLS does"),
+        (True, "PLAINTEXT", f"{{}} {NOT_PLAIN}"),
+        (False, "SSL", "{} and kwire do not agree on TLS: [SSL: WRONG_VERSION_NUMBER] wrong version number"),
+    ],
+)
+def test_a_port_that_is_silent_or_speaks_another_protocol(
+    speaks_tls: bool | None, protocol: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kwire.cli.target_option._SECONDS", 1.0)
+    authority, config = trustme.CA(), tmp_path / "client.properties"
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    config.write_text(f"security.protocol={protocol}\nssl.truststore.type=PEM\nssl.truststore.location={tmp_path / 'ca.pem'}\n")
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(server)
+
+    def serve() -> None:
+        peer, _ = listening.accept()
+        with peer, suppress(OSError):
+            if speaks_tls:
+                server.wrap_socket(peer, server_side=True)
+            elif speaks_tls is False:
+                peer.sendall(bytes(20))
+            peer.recv(4096)
+            ended.wait(30)
+
+    ended = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        thread = threading.Thread(target=serve)
+        thread.start()
+        command = ["watch", "--to", address, "--command-config", str(config)]
+        done = CliRunner().invoke(commands, command)
+        ended.set()
+        thread.join()
+    assert (done.exit_code, done.stderr) == (1, f"kwire: {sentence.format(address)}.\n")
 
 
 def test_what_is_no_target(tmp_path: Path) -> None:

@@ -197,7 +197,8 @@ def test_ports_that_are_no_brokers(nobody: str) -> None:
         with listening(serve) as server:
             result = run(f"{nobody},{server}", "list")
         first = f"cannot connect to {nobody}: {REFUSED}"
-        assert result.stderr == f"kwire: {first}; {server} does not answer as a Kafka broker without TLS does.\n"
+        hint = "for TLS, give client properties with security.protocol=SSL"
+        assert result.stderr == f"kwire: {first}; {server} does not answer as a Kafka broker without TLS does; {hint}.\n"
 
 
 def test_a_broker_that_does_not_answer() -> None:
