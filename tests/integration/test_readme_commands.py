@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from pcap_files import pieces_of
+from stand_ins import write_programs
 from threaded_proxy import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,20 +28,6 @@ SAMPLE = ROOT / "examples" / "upgrade-fleet.pcap.gz"
 pytestmark = [pytest.mark.matrix, pytest.mark.build, pytest.mark.xdist_group("build")]
 
 INSTALL = "pip install 'kwire[cli]'"  # of README, once released
-STAND_INS = {
-    "sudo": '[ "$1" = -n ] && shift && export UNTIL_STOPPED=1; exec "$@"',
-    "ssh": 'for last; do :; done; eval "exec $last"',
-    "timeout": 'shift; exec "$@"',
-    "uvx": '[ "$1" = --from ] && shift 2; exec "$@"',
-    "browser": 'echo "$1" >> "$OPENED"',
-    "tcpdump": f"""file=-
-[ "$1" = -r ] && reads=1
-while [ $# -gt 0 ]; do [ "$1" = -w ] && file=$2; shift; done
-[ "$reads" ] && exec cat > "${{file}}00"
-case $file in -) gzip -dc {SAMPLE} ;; *) gzip -dc {SAMPLE} > "$(date +"$file")" ;; esac
-trap 'exit 0' INT
-while [ "$UNTIL_STOPPED" ]; do sleep 0.1; done""",
-}
 
 
 def blocks(page: str) -> list[str]:
@@ -60,11 +47,7 @@ def machine(compiled_wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> d
     pip = folder / "venv" / "bin" / "pip"
     pip.write_text(f'#!/bin/sh\nexec {sys.executable} -m pip --python {folder / "venv" / "bin" / "python"} "$@"\n')
     pip.chmod(0o755)
-    programs = folder / "programs"
-    programs.mkdir()
-    for name, text in STAND_INS.items():
-        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
-        (programs / name).chmod(0o755)
+    programs = write_programs(folder / "programs")
     (folder / "constraints.txt").write_text("kwire==0.1.0\n")
     return clean | {
         "PATH": f"{folder / 'venv' / 'bin'}:{programs}:/usr/bin:/bin",
@@ -74,6 +57,7 @@ def machine(compiled_wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> d
         "PIP_NO_COMPILE": "1",  # most of what the packages hold is never imported
         "BROWSER": str(programs / "browser"),
         "OPENED": str(folder / "opened.txt"),
+        "PACKETS": str(SAMPLE),
         "TERM": "dumb",
     }
 

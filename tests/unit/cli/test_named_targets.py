@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import re
-import shlex
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -82,18 +79,3 @@ def test_stale_after_a_year() -> None:
 def test_a_stale_target_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     target_of("redpanda-24.3.1", None)
     assert "of 2024-11-26, more than a year ago" in capsys.readouterr().err
-
-
-def test_the_page_on_moving_to_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its commands run as they stand there, and say what servers lack in their sources."""
-    root = Path(__file__).parents[3]
-    blocks = re.findall(r"^```sh\n(.*?)^```$", (root / "docs" / "tutorials" / "managed-service.md").read_text(), re.DOTALL | re.MULTILINE)
-    (tmp_path / "examples").symlink_to(root / "examples")
-    monkeypatch.chdir(tmp_path)
-    for line in "".join(blocks).splitlines():
-        done = CliRunner().invoke(commands, shlex.split(line)[1:])
-        assert done.exit_code == 0, (line, done.output)
-    with (tmp_path / "who-breaks.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["api"] == "EndTxn"]
-    # tansu 0.6.0 has no EndTxn, which this program sends
-    assert {(row["client_ids"], row["reason"]) for row in rows} == {("audit-log", "tansu-0.6.0 does not have EndTxn, new in Kafka 0.11.0.")}
