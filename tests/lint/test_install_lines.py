@@ -18,14 +18,16 @@ RELEASED = re.compile(r"Once kwire is released on PyPI, `pip install 'kwire\[[a-
 
 
 def test_commands_install_from_a_checkout() -> None:
-    blocks = {page.name: [each.group() for each in BLOCK.finditer(page.read_text("utf-8"))] for page in PAGES}
+    blocks = {page.relative_to(ROOT).as_posix(): [each.group() for each in BLOCK.finditer(page.read_text("utf-8"))] for page in PAGES}
     assert {name for name, found in blocks.items() if any("pip install 'kwire[" in each for each in found)} == set()
 
 
 def test_a_page_that_installs_has_the_command_for_pypi() -> None:
-    pages = {page.name: " ".join(page.read_text("utf-8").split()) for page in PAGES}
+    pages = {page.relative_to(ROOT).as_posix(): " ".join(page.read_text("utf-8").split()) for page in PAGES}
     installing = {name for name, text in pages.items() if re.search(r"pip install '\.(?:/kwire)?\[", text)}
-    assert {"README.md", "index.md", "first-report.md", "proxy.md", "pipelines.md", "encrypted-clusters.md"} <= installing
+    pages_that_install = {"README.md", "docs/index.md", "docs/tutorials/first-report.md"}
+    pages_that_install |= {f"docs/how-to/{name}.md" for name in ("proxy", "pipelines", "encrypted-clusters")}
+    assert pages_that_install <= installing
     assert {name for name in installing if not RELEASED.search(pages[name])} == set()
 
 
