@@ -33,18 +33,19 @@ class TlsOfBoth:
         authority.configure_trust(self.client)
         made.configure_cert(self.broker)
 
+        self.towards_clients = TlsConfig(certificate=self._files["certificate"], key=self._files["key"])
+
     def listener(self) -> dict[str, TlsConfig | UpstreamTlsConfig]:
         return {
-            "tls": TlsConfig(certificate=self._files["certificate"], key=self._files["key"]),
+            "tls": self.towards_clients,
             "upstream_tls": UpstreamTlsConfig(ca=self._files["ca"], server_name="proxy.example.com"),
         }
 
-    def tables(self) -> str:
+    def tables(self, *, upstream: bool = True) -> str:
         """Return the same as text of the configuration."""
-        return (
-            f'[listeners.tls]\ncertificate = "{self._files["certificate"]}"\nkey = "{self._files["key"]}"\n'
-            f'[listeners.upstream_tls]\nca = "{self._files["ca"]}"\nserver_name = "proxy.example.com"\n'
-        )
+        client = f'[listeners.tls]\ncertificate = "{self._files["certificate"]}"\nkey = "{self._files["key"]}"\n'
+        broker = f'[listeners.upstream_tls]\nca = "{self._files["ca"]}"\nserver_name = "proxy.example.com"\n'
+        return client + broker if upstream else client
 
 
 TLS: TlsOfBoth | None = None

@@ -12,6 +12,7 @@ from typing import Any
 
 from kwire.proxy.config import ListenerConfig, ProxyConfig, TenantConfig, TlsConfig
 from kwire.proxy.server import ProxyServer
+from proxied_frames import echo
 
 TENANTS = {"acme": TenantConfig(prefix="acme."), "globex": TenantConfig(prefix="globex-")}
 
@@ -37,6 +38,26 @@ def running(server: ProxyServer) -> Iterator[ProxyServer]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(10)
         loop.close()
+
+
+@contextmanager
+def echo_broker() -> Iterator[int]:
+    """A broker that echoes, in a thread; gives its port."""
+    found: futures.Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = futures.Future()
+
+    async def serve() -> None:
+        stopped = asyncio.Event()
+        served = await asyncio.start_server(echo, "127.0.0.1", 0)
+        found.set_result((served.sockets[0].getsockname()[1], asyncio.get_running_loop(), stopped))
+        await stopped.wait()
+        served.close()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    port, loop, stopped = found.result(30)
+    yield port
+    loop.call_soon_threadsafe(stopped.set)
+    thread.join(30)
 
 
 @contextmanager

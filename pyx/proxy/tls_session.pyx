@@ -31,6 +31,8 @@ cdef enum:
     NAME_KNOWN = 0
     NAME_REFUSED = 2
     UNRECOGNIZED_NAME = 112
+    EXTENSION_NAME = 0
+    HELLO_ACCEPTED = 1
     CTRL_LEAST_VERSION = 123
     MODES = 0x10  # SSL_MODE_RELEASE_BUFFERS: an idle connection keeps no buffer
     NO_RENEGOTIATION = 0x40000000
@@ -104,6 +106,9 @@ cdef struct OpenSsl:
     void* (*BIO_get_data)(void*) noexcept nogil
     void (*BIO_set_flags)(void*, int) noexcept nogil
     void (*BIO_clear_flags)(void*, int) noexcept nogil
+    void (*SSL_CTX_set_client_hello_cb)(void*, void*, void*) noexcept nogil
+    int (*SSL_client_hello_get0_ext)(void*, unsigned int, const uint8_t**, size_t*) noexcept nogil
+    int (*SSL_set_session_id_context)(void*, const uint8_t*, unsigned int) noexcept nogil
 
 NAMES = (
     "TLS_server_method", "TLS_client_method", "SSL_CTX_new", "SSL_CTX_free", "SSL_CTX_use_certificate_chain_file",
@@ -117,7 +122,7 @@ NAMES = (
     "SSL_get1_peer_certificate", "i2d_X509", "X509_free",
     "ERR_get_error", "ERR_clear_error", "ERR_reason_error_string", "BIO_get_new_index", "BIO_meth_new", "BIO_meth_set_read",
     "BIO_meth_set_write", "BIO_meth_set_ctrl", "BIO_new", "BIO_set_init", "BIO_set_data", "BIO_get_data", "BIO_set_flags",
-    "BIO_clear_flags",
+    "BIO_clear_flags", "SSL_CTX_set_client_hello_cb", "SSL_client_hello_get0_ext", "SSL_set_session_id_context",
 )
 
 cdef OpenSsl openssl
@@ -171,6 +176,18 @@ cdef int bio_write(void* bio, const char* data, int size) noexcept nogil:
 
 cdef long bio_ctrl(void* bio, int command, long number, void* more) noexcept nogil:
     return 1 if command == CTRL_FLUSH else 0
+
+
+cdef int hello_came(void* ssl, int* alert, void* nothing) noexcept nogil:
+    """Bind sessions to their name: OpenSSL resumes one of TLS 1.2 for any name, and then reports the first."""
+    cdef const uint8_t* names
+    cdef size_t size, at
+    cdef uint64_t digest = 0xcbf29ce484222325  # FNV-1a
+    if openssl.SSL_client_hello_get0_ext(ssl, EXTENSION_NAME, &names, &size) == 1:
+        for at in range(size):
+            digest = (digest ^ names[at]) * <uint64_t>0x100000001b3
+    openssl.SSL_set_session_id_context(ssl, <const uint8_t*>&digest, sizeof(digest))
+    return HELLO_ACCEPTED
 
 
 cdef int name_asked(void* ssl, int* alert, void* context) noexcept with gil:
@@ -229,6 +246,7 @@ cdef class TlsContext:
         elif not is_server:
             checked(openssl.SSL_CTX_set_default_verify_paths(self.context))
         if knows is not None:
+            openssl.SSL_CTX_set_client_hello_cb(self.context, <void*>&hello_came, NULL)
             openssl.SSL_CTX_callback_ctrl(self.context, CTRL_NAME_CALL, <void*>&name_asked)
             openssl.SSL_CTX_ctrl(self.context, CTRL_NAME_OBJECT, 0, <void*>self)  # which every connection keeps
         if must_present:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
     from kafka_broker import Broker, BrokerCertificate
+    from kwire.proxy.server import ProxyServer
     from page_browser import Pages
     from standalone_cluster import Cluster, Drivers
 
@@ -159,6 +160,17 @@ def secured(
     if tls:
         monkeypatch.setattr(proxied_sockets, "TLS", proxied_sockets.TlsOfBoth(authority, tmp_path_factory.mktemp("tls")))
     return loop
+
+
+@pytest.fixture
+def tls_proxy(loop: str, tmp_path: Path, authority: trustme.CA) -> Iterator[ProxyServer]:
+    """A proxy with TLS towards clients, in front of a broker that echoes."""
+    from proxied_sockets import TlsOfBoth
+    from threaded_proxy import echo_broker, proxied
+
+    limits = {f"max_{each}_of_address": 1000 for each in ("rate", "connections", "handshakes")}
+    with echo_broker() as port, proxied(port, TlsOfBoth(authority, tmp_path).towards_clients, loop=loop, threads=1, **limits) as server:
+        yield server
 
 
 @pytest.fixture

@@ -78,14 +78,17 @@ async def proxied(tls: TlsConfig) -> AsyncIterator[ProxyServer]:
             each.close()
 
 
+def framed(body: messages.MetadataRequest) -> bytes:
+    frame = kwire.encode_request(messages.RequestHeader(api_key=3, api_version=1, correlation_id=7, client_id="c"), body)
+    return len(frame).to_bytes(4, "big") + frame
+
+
 async def metadata(server: ProxyServer, authority: trustme.CA, name: str | None) -> Any:
     context = ssl.create_default_context()
     authority.configure_trust(context)
     context.check_hostname = name is not None
     reader, writer = await asyncio.open_connection("127.0.0.1", server.ports[0], ssl=context, server_hostname=name or "")
-    header = messages.RequestHeader(api_key=3, api_version=1, correlation_id=7, client_id="c")
-    frame = kwire.encode_request(header, messages.MetadataRequest(topics=None))
-    writer.write(len(frame).to_bytes(4, "big") + frame)
+    writer.write(framed(messages.MetadataRequest(topics=None)))
     size = int.from_bytes(await asyncio.wait_for(reader.readexactly(4), 30), "big")
     found = kwire.decode_response(await reader.readexactly(size), 3, 1).body
     writer.close()
@@ -112,6 +115,34 @@ def test_bootstrap_leads_to_the_brokers_in_turn(tls: TlsConfig, authority: trust
             return Counter([(await metadata(server, authority, f"Bootstrap.{DOMAIN}")).controller_id for _ in range(4)])
 
     assert asyncio.run(go()) == {1: 2, 2: 2}
+
+
+@pytest.mark.parametrize("loop", ["native"], indirect=True)
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_session_is_resumed_for_its_own_name_only(version: ssl.TLSVersion, tls: TlsConfig, authority: trustme.CA) -> None:
+    """RFC 6066, 3: a server must not resume a session for another name."""
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    context.minimum_version = context.maximum_version = version
+    request = framed(messages.MetadataRequest(topics=None))
+
+    def asked(port: int, node_id: int, session: ssl.SSLSession | None) -> tuple[int, bool, ssl.SSLSession | None]:
+        plain = socket.create_connection(("127.0.0.1", port), 30)
+        with plain, context.wrap_socket(plain, server_hostname=f"broker-{node_id}.{DOMAIN}", session=session) as secured:
+            secured.sendall(request)
+            with secured.makefile("rb") as answers:
+                frame = answers.read(int.from_bytes(answers.read(4), "big"))
+            return kwire.decode_response(frame, 3, 1).body.controller_id, bool(secured.session_reused), secured.session
+
+    async def go() -> list[tuple[int, bool]]:
+        found, session = [], None
+        async with proxied(tls) as server:
+            for node_id in (1, 1, 2, 2):
+                *said, session = await asyncio.to_thread(asked, server.ports[0], node_id, session)
+                found.append(tuple(said))
+        return found
+
+    assert asyncio.run(go()) == [(1, False), (1, True), (2, False), (2, True)]
 
 
 @pytest.mark.parametrize("name", ["broker-3.kafka.test", "kafka.test.example.com", None])

@@ -5,14 +5,10 @@ The client has its TLS in memory (`ssl.MemoryBIO`), so the test says which bytes
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
-from concurrent.futures import Future
-from contextlib import contextmanager, nullcontext, suppress
-from pathlib import Path
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import pytest
@@ -21,10 +17,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from kwire.proxy.config import TlsConfig
 from kwire.proxy.server import ProxyServer
-from proxied_frames import HEARTBEAT, answer, echo, heartbeat
-from threaded_proxy import proxied
+from proxied_frames import HEARTBEAT, answer, heartbeat
 
 VERSIONS = {"TLS 1.2": ssl.TLSVersion.TLSv1_2, "TLS 1.3": ssl.TLSVersion.TLSv1_3}
 LARGE = 3 << 20
@@ -106,42 +100,10 @@ def context(authority: trustme.CA, version: str) -> ssl.SSLContext:
     return made
 
 
-@contextmanager
-def broker() -> Iterator[int]:
-    """A broker that echoes, in a thread; gives its port."""
-    found: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-
-    async def serve() -> None:
-        stopped = asyncio.Event()
-        served = await asyncio.start_server(echo, "127.0.0.1", 0)
-        found.set_result((served.sockets[0].getsockname()[1], asyncio.get_running_loop(), stopped))
-        await stopped.wait()
-        served.close()
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),))
-    thread.start()
-    port, loop, stopped = found.result(SECONDS)
-    yield port
-    loop.call_soon_threadsafe(stopped.set)
-    thread.join(SECONDS)
-
-
-@pytest.fixture
-def server(loop: str, tmp_path: Path, authority: trustme.CA) -> Iterator[ProxyServer]:
-    """A proxy with TLS towards clients, in front of a broker that echoes."""
-    made = authority.issue_cert("proxy.example.com")
-    certificate, key = str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")
-    made.cert_chain_pems[0].write_to_path(certificate)
-    made.private_key_pem.write_to_path(key)
-    limits = {f"max_{each}_of_address": 1000 for each in ("rate", "connections", "handshakes")}
-    with broker() as port, proxied(port, TlsConfig(certificate=certificate, key=key), loop=loop, threads=1, **limits) as server:
-        yield server
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("cut", [1, 7, 1000])
-def test_records_that_come_in_pieces(version: str, cut: int, server: ProxyServer, authority: trustme.CA) -> None:
-    client = Client(server, context(authority, version))
+def test_records_that_come_in_pieces(version: str, cut: int, tls_proxy: ProxyServer, authority: trustme.CA) -> None:
+    client = Client(tls_proxy, context(authority, version))
     client.shake(cut)
     client.tls.write(heartbeat(7, 2000))
     client.send_cut(cut)
@@ -150,9 +112,9 @@ def test_records_that_come_in_pieces(version: str, cut: int, server: ProxyServer
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_request_in_one_packet_with_the_end_of_the_handshake(version: str, server: ProxyServer, authority: trustme.CA) -> None:
+def test_a_request_in_one_packet_with_the_end_of_the_handshake(version: str, tls_proxy: ProxyServer, authority: trustme.CA) -> None:
     """It waits until the broker is reached."""
-    client = Client(server, context(authority, version))
+    client = Client(tls_proxy, context(authority, version))
     while True:
         with suppress(ssl.SSLWantReadError):
             client.tls.do_handshake()
@@ -167,8 +129,8 @@ def test_a_request_in_one_packet_with_the_end_of_the_handshake(version: str, ser
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_frames_of_many_records(version: str, server: ProxyServer, authority: trustme.CA) -> None:
-    client = Client(server, context(authority, version))
+def test_frames_of_many_records(version: str, tls_proxy: ProxyServer, authority: trustme.CA) -> None:
+    client = Client(tls_proxy, context(authority, version))
     client.shake()
     client.tls.write(heartbeat(7, LARGE))
     client.take()
@@ -181,11 +143,11 @@ def test_frames_of_many_records(version: str, server: ProxyServer, authority: tr
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_sessions_are_resumed(version: str, server: ProxyServer, authority: trustme.CA) -> None:
+def test_sessions_are_resumed(version: str, tls_proxy: ProxyServer, authority: trustme.CA) -> None:
     """By tickets: nothing of a session is kept in the proxy."""
     shared, session, reused = context(authority, version), None, []
     for _ in range(2):
-        plain = socket.create_connection(("127.0.0.1", server.ports[0]), SECONDS)
+        plain = socket.create_connection(("127.0.0.1", tls_proxy.ports[0]), SECONDS)
         with plain, shared.wrap_socket(plain, server_hostname="proxy.example.com", session=session) as secured:
             secured.sendall(heartbeat(7))
             assert secured.recv(1000)
@@ -194,8 +156,8 @@ def test_sessions_are_resumed(version: str, server: ProxyServer, authority: trus
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_end_of_a_client_is_answered(version: str, server: ProxyServer, authority: trustme.CA) -> None:
-    client = Client(server, context(authority, version))
+def test_the_end_of_a_client_is_answered(version: str, tls_proxy: ProxyServer, authority: trustme.CA) -> None:
+    client = Client(tls_proxy, context(authority, version))
     client.shake()
     client.tls.write(heartbeat(7))
     client.send()
@@ -305,15 +267,15 @@ class Records(RuleBasedStateMachine):
             self.client.close()
 
 
-def test_the_proxy_serves_on_whatever_records_come(server: ProxyServer, authority: trustme.CA) -> None:
+def test_the_proxy_serves_on_whatever_records_come(tls_proxy: ProxyServer, authority: trustme.CA) -> None:
     class Machine(Records):
         pass
 
-    Machine.server, Machine.contexts = server, {version: context(authority, version) for version in VERSIONS}
+    Machine.server, Machine.contexts = tls_proxy, {version: context(authority, version) for version in VERSIONS}
     run_state_machine_as_test(
         Machine, settings=settings(max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck))
     )
-    client = Client(server, context(authority, "TLS 1.3"))
+    client = Client(tls_proxy, context(authority, "TLS 1.3"))
     client.shake()
     client.tls.write(heartbeat(7))
     client.send()
@@ -321,8 +283,8 @@ def test_the_proxy_serves_on_whatever_records_come(server: ProxyServer, authorit
     client.close()
     waiting = threading.Event()
     for _ in range(SECONDS * 20):
-        if not server.connections:
+        if not tls_proxy.connections:
             break
         waiting.wait(0.05)
-    assert server.connections == 0
-    assert "fault" not in {reason for _, reason in server.counts.read()[1]}
+    assert tls_proxy.connections == 0
+    assert "fault" not in {reason for _, reason in tls_proxy.counts.read()[1]}

@@ -25,7 +25,7 @@ class TlsConfig(ConfigTable, frozen=True):
 
     def context(self) -> ssl.SSLContext:
         found = _context(ssl.Purpose.CLIENT_AUTH, self.client_ca)
-        _load(found.load_cert_chain, self.certificate, self.key)
+        _load(partial(found.load_cert_chain, password=_refuse), self.certificate, self.key)
         if self.client_ca is not None:
             found.verify_mode = ssl.CERT_REQUIRED
         return found
@@ -42,12 +42,17 @@ class UpstreamTlsConfig(ConfigTable, frozen=True):
     def context(self) -> ssl.SSLContext:
         found = _context(ssl.Purpose.SERVER_AUTH, self.ca)
         if self.certificate is not None:
-            _load(found.load_cert_chain, self.certificate, self.key)
+            _load(partial(found.load_cert_chain, password=_refuse), self.certificate, self.key)
         return found
 
 
 def _context(purpose: ssl.Purpose, authorities: str | None) -> ssl.SSLContext:
     return ssl.create_default_context(purpose) if authorities is None else _load(partial(only_trusting, purpose), authorities)
+
+
+def _refuse() -> str:
+    """Refuse an encrypted key, because OpenSSL would ask for its password at the terminal, at each reload too."""
+    raise ValueError("the key is encrypted; write it without a password: openssl pkey -in KEY -out NEW")
 
 
 def _load(load: Callable[..., _T], *files: str | None) -> _T:

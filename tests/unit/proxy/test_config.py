@@ -13,12 +13,13 @@ from click.testing import CliRunner
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat, load_pem_private_key
 from jsonschema import Draft202012Validator
 
 from kwire.cli.entry import commands
 from kwire.errors import InputError
 from kwire.proxy import load_config
+from kwire.proxy.config import TlsConfig, UpstreamTlsConfig
 
 LISTENER = '[[listeners]]\nlisten = ":19092"\nbroker = "kafka-1:9092"\nnode_id = 1\nadvertised = "proxy:19092"\n'
 
@@ -50,6 +51,18 @@ def written(folder: Path, text: str) -> Path:
     path = folder / "proxy.toml"
     path.write_text(text)
     return path
+
+
+def test_an_encrypted_key_is_refused(tmp_path: Path) -> None:
+    """OpenSSL would ask for the password at the terminal, and keep the whole proxy waiting at a reload."""
+    made = trustme.CA().issue_cert("proxy.example.com")
+    key = load_pem_private_key(made.private_key_pem.bytes(), None)
+    made.cert_chain_pems[0].write_to_path(str(tmp_path / "cert.pem"))
+    (tmp_path / "key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret")))
+    files = str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")
+    for config in (TlsConfig(certificate=files[0], key=files[1]), UpstreamTlsConfig(certificate=files[0], key=files[1])):
+        with pytest.raises(InputError, match=r"key\.pem cannot be used: the key is encrypted; write it without a password"):
+            config.context()
 
 
 def test_a_whole_configuration(tmp_path: Path) -> None:
