@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from generated_page import write_or_check
+from kwire.report.burn_down import HistoryPoint
 from kwire.report.contents import Report
 from kwire.report.fix_tickets import ActionItem, TeamTicket
 from kwire.report.group_lines import GroupLine
@@ -110,6 +111,7 @@ def document() -> Schema:
     task = shapes.extended(OwnerTask, {"name": TEXT, "ticket": TEXT})
     ticket = record({"team": TEXT, "contact": TEXT, "client_keys": array(TEXT), "text": TEXT})
     item = shapes.extended(ActionItem, {"tickets": array(ticket)}, without=("number",))
+    shapes.extended(HistoryPoint, {}, without=("to",))
     topic = shapes.extended(Topic, {}, without=("writing", "reading"))
     line = shapes.definition(GroupLine) and shapes.definitions[GroupLine.__name__]["properties"]
     group = record(

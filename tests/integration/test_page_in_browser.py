@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
 import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 
 from kwire.analysis.digests import PAGE
+from kwire.report.burn_down import HISTORY, HistoryPoint, history_text
 from kwire.report.fix_tickets import action_items
+from kwire.report.formats import write_page
 from page_browser import DESK, PHONE, SECTIONS, Pages, copied, open_everything, read, show, shown, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -123,6 +130,24 @@ def test_the_example_says_who_breaks(browser: Chrome, pages: Pages) -> None:
     )
     ids = ("pykafka", "erp-bridge", "pricing-svc", "fraud-scorer", "ad-bidder")
     assert [words[name] for name in ids] == ["breaks", "breaks", "breaks", "compatible", "compatible"]
+
+
+def test_the_burn_down_is_on_the_first_screen(browser: Chrome, pages: Pages, tmp_path: Path) -> None:
+    shutil.copytree(Path(url2pathname(urlsplit(pages.example).path)).parent, tmp_path / "weekly")
+    weeks = [
+        HistoryPoint(until=f"2026-1{month}-{day:02}T10:00:00+00:00", applications=27, breaks=breaks, unknown=0, to="4.1")
+        for month, day, breaks in ((0, 24, 20), (0, 31, 17), (1, 7, 15), (1, 14, 14))
+    ]
+    (tmp_path / "weekly" / HISTORY).write_text(history_text(weeks))
+    show(browser, Path(write_page(tmp_path / "weekly")).as_uri())
+    top, bottom, screen, text = browser.execute_script(
+        "const one = [...document.querySelectorAll('.picture')].find((each) => each.textContent.includes('report by report'));"
+        "const {top, bottom} = one.getBoundingClientRect(); return [top, bottom, innerHeight, one.querySelector('figcaption').textContent]"
+    )
+    assert 0 < top < bottom <= screen
+    assert text.endswith("by the end of their captures, judged for Kafka 4.1, then Kafka 4.4")
+    show(browser, pages.example)
+    assert "report by report" not in browser.find_element(By.TAG_NAME, "body").text
 
 
 def test_nothing_leaves_the_page(browser: Chrome, pages: Pages) -> None:

@@ -23,7 +23,7 @@ from kwire.analysis.differences import (
     VerdictChange,
     ViolationChange,
 )
-from kwire.analysis.digests.of_clients import WORST_FIRST
+from kwire.analysis.digests.of_clients import WORST_FIRST, release_order
 from kwire.tables.client_keys import fold_client_id
 
 __all__ = ["COMPARED", "compare"]
@@ -143,7 +143,8 @@ def compare(
     found = Comparison(clients=_clients(old, new))
     _compare_uses(old, new, labels, limits, found)
     _compare_latencies(old, new, labels, limits, found)
-    found.verdicts = _verdicts(old, new, labels)
+    found.targets = _other_targets(old, new)
+    found.verdicts = _verdicts(old, new, labels, found.targets)
     found.topics = _topics(old, new, labels)
     found.violations = _violations(old, new, labels)
     return found
@@ -227,11 +228,20 @@ def _compare_latencies(old: _Side, new: _Side, labels: Mapping[str, str], limits
     found.slower.sort(key=lambda each: (each.p99_before_us - each.p99_after_us, each.client, each.api, each.version))
 
 
-def _verdicts(old: _Side, new: _Side, labels: Mapping[str, str]) -> list[VerdictChange]:
+def _other_targets(old: _Side, new: _Side) -> tuple[str, ...]:
+    """Return the newest target of each side if none is on both."""
+    sides = [{row["target_release"] for row in side.rows("upgrade_impact")} for side in (old, new)]
+    return () if not all(sides) or sides[0] & sides[1] else tuple(max(side, key=release_order) for side in sides)
+
+
+def _verdicts(old: _Side, new: _Side, labels: Mapping[str, str], targets: tuple[str, ...]) -> list[VerdictChange]:
+    renamed = {targets[0]: targets[1]} if targets else {}
+
     def judged(side: _Side) -> dict[tuple[Any, ...], Row]:
         worst: dict[tuple[Any, ...], Row] = {}
         for row in side.rows("upgrade_impact"):
-            use = (side.key(row["client_key"]), row["api_name"], row["api_version"], row["target_release"])
+            target = renamed.get(row["target_release"], row["target_release"])
+            use = (side.key(row["client_key"]), row["api_name"], row["api_version"], target)
             if use not in worst or WORST_FIRST.index(row["verdict"]) < WORST_FIRST.index(worst[use]["verdict"]):
                 worst[use] = row
         return worst

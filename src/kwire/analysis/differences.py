@@ -116,7 +116,10 @@ class ViolationChange:
 
 @dataclass(slots=True)
 class Comparison:
-    """All differences, the worst first; true if there are any."""
+    """All differences, the worst first; true if there are any.
+
+    `targets` is empty if both analyses judge a target in common; else it names the one of each whose verdicts are compared.
+    """
 
     failing: list[Failure] = field(default_factory=list)
     verdicts: list[VerdictChange] = field(default_factory=list)
@@ -125,6 +128,7 @@ class Comparison:
     apis: list[ApiChange] = field(default_factory=list)
     topics: list[TopicChange] = field(default_factory=list)
     violations: list[ViolationChange] = field(default_factory=list)
+    targets: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return any(getattr(self, each.name) for each in fields(self))
+        return any(getattr(self, each.name) for each in fields(self) if each.name != "targets")

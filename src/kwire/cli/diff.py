@@ -134,8 +134,11 @@ def diff(before: str, after: str, as_json: bool, exit_code: bool, slower: float,
             raise
         raise _Trouble(str(error)) from error
     if as_json:
-        click.echo(json_line(asdict(found)))
-    elif found:
+        click.echo(json_line({name: value for name, value in asdict(found).items() if value or name != "targets"}))
+        return DIFFERENT if exit_code and found else 0
+    if found.targets:
+        click.echo(f"No target is in both: verdicts for {found.targets[0]} before, for {found.targets[1]} now.")
+    if found:
         _print(found)
     else:
         click.echo("No differences.")

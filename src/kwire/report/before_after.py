@@ -12,7 +12,7 @@ from kwire.analysis.comparison import COMPARED, compare
 from kwire.analysis.differences import Comparison, Thresholds, VerdictChange
 from kwire.analysis.digests import EVERYTHING
 from kwire.errors import InputError
-from kwire.report.amounts import count, latency
+from kwire.report.amounts import count, latency, named
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.inventory import read_clients
 from kwire.report.listings import Column, Listing
@@ -47,6 +47,7 @@ def read_changes(before: AnalysisFolder, after: AnalysisFolder) -> tuple[Listing
     """Return the differences as lists, the worst first; an empty list has a sentence instead."""
     found = compare_folders(before, after)
     client, api = Column("Client"), Column("API")
+    was, now = (f"On {named(releases().short_name(each))}" for each in found.targets) if found.targets else ("Before", "Now")
     lists: list[tuple[str, str, str, tuple[Column, ...], list[tuple[str, ...]], str]] = [
         (
             "failing", "Newly failing", "Errors that a client did not get before, or gets much more often.",
@@ -56,7 +57,7 @@ def read_changes(before: AnalysisFolder, after: AnalysisFolder) -> tuple[Listing
         ),
         (
             "verdicts", "Verdicts that got worse", "Uses that a release refuses, or may, and that were judged better or not seen before.",
-            (client, api, Column("Releases"), Column("Before"), Column("Now"), Column("Reason", "words")),
+            (client, api, Column("Releases"), Column(was), Column(now), Column("Reason", "words")),
             _by_release(found.verdicts),
             "No verdict got worse.",
         ),

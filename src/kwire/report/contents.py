@@ -147,7 +147,7 @@ def read_report(
         evidence=read_evidence(folder, matrix.clients),
         traffic=read_traffic(folder, (client.client_key for client in clients_drawn(clients, matrix))),
         client_connections=read_client_connections(folder),
-        history=history_of(coverage.end, population(fleet).clients, answer, *earlier),
+        history=history_of(coverage.end, population(fleet).clients, answer, kafka_names(matrix.targets).get(newest, ""), *earlier),
     )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from kwire.json_encoding import encode_json
+from kwire.report.burn_down import HistoryPoint
 from kwire.report.contents import Report
 from kwire.report.fix_tickets import ActionItem, action_items
 from kwire.report.group_lines import GroupLine
@@ -28,7 +29,7 @@ def json_document(report: Report) -> str:
         "command": report.command,
         "headline": report.headline,
         "answer": report.answer,
-        "history": report.history,
+        "history": [_point(point) for point in report.history],
         "population": report.population,
         "coverage": report.coverage,
         "servers": report.servers,
@@ -51,6 +52,10 @@ def json_document(report: Report) -> str:
         "changes": report.changes if report.before else None,
     }
     return encode_json(_plain(document), indent=1) + "\n"
+
+
+def _point(point: HistoryPoint) -> dict[str, Any]:
+    return {name: value for name, value in _fields(point).items() if name != "to"}
 
 
 def _upgrade(matrix: UpgradeMatrix) -> dict[str, Any]:

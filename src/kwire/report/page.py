@@ -24,6 +24,7 @@ from kwire.analysis.digests import PAGE
 from kwire.analysis.digests.of_clients import WORST_FIRST
 from kwire.report import amounts, pictures
 from kwire.report.broken_rules import SEVERITIES
+from kwire.report.burn_down import judged_for
 from kwire.report.contents import Report, clients_drawn
 from kwire.report.fix_tickets import action_items
 from kwire.report.inventory import applications, identified_by
@@ -128,6 +129,7 @@ def _verdict_facts(report: Report) -> dict[str, Any]:
         "unjudged": worst[None],
         "worst_counts": [*counts, *([("unjudged", worst[None])] if worst[None] else [])],
         "risks": risks,
+        "judged_for": judged_for(report.history),
         "apis_worst_first": sorted(report.versions.apis, key=_api_order),
         "pictures": SimpleNamespace(
             ages=pictures.library_age(fleet),

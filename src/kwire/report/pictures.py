@@ -189,12 +189,14 @@ def burn_down(points: Sequence[HistoryPoint]) -> Picture | None:
     drawn = points[-24:]
     labels = [point.until[:10] if len({one.until[:10] for one in drawn}) == len(drawn) else point.until[5:16] for point in drawn]
     rest = [point.applications - point.breaks - point.unknown for point in drawn]
+    differ = len({point.to for point in drawn if point.to}) > 1
     series = [
         Series(
             name,
             tuple(map(float, values)),
             tuple(
                 f"{label}: {number:,} of {plural(point.applications, 'application')} {word}"
+                + (f" on {named(point.to)}" if differ and point.to else "")
                 for label, number, point in zip(labels, values, drawn, strict=True)
             ),
         )
@@ -209,8 +211,8 @@ def burn_down(points: Sequence[HistoryPoint]) -> Picture | None:
     names = [one.name for one in series]
 
     def draw(width: int) -> Markup:
-        kept = [label if width != NARROW or place in (0, len(labels) - 1) else " " for place, label in enumerate(labels)]
-        return draw_columns(kept, series, width=width, height=210, about=about)
+        shown = [point.until[5:10] for point in drawn] if width == NARROW else labels
+        return draw_columns(shown, series, width=width, height=210, about=about)
 
     return _picture(draw, names)
 

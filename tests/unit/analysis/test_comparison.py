@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from kwire.analysis.comparison import compare
 from kwire.analysis.differences import Thresholds
+from kwire.analysis.digests.of_clients import release_order
 from kwire.cli.entry import commands
 from kwire.report import render_report
 from kwire.tables.schemas import SCHEMAS
@@ -173,6 +174,36 @@ def test_a_release_that_nobody_asked_about_before_says_nothing(before: Rows) -> 
         after["upgrade_impact"] += [{**row, "target_release": "5.0.0", "verdict": "breaks"} for row in after["upgrade_impact"][:20]]
 
     assert not changed(before, more).verdicts
+
+
+def test_other_targets_are_compared_by_the_newest_of_each(before: Rows, tmp_path: Path, analysis_tables: ModuleType) -> None:
+    def elsewhere(after: Rows) -> None:
+        after["upgrade_impact"] = [
+            {**row, "target_release": "redpanda-24.3.1"} for row in after["upgrade_impact"] if row["target_release"] == "4.3.1"
+        ]
+        for row in of_client(after, "upgrade_impact", "key-search-feed-3.9.2"):
+            if row["api_name"] == "Produce":
+                row["verdict"], row["reason"] = "breaks", "redpanda-24.3.1 does not take it."
+
+    found = changed(before, elsewhere)
+    (worse,) = found.verdicts
+    newest = max((row["target_release"] for row in before["upgrade_impact"]), key=release_order)
+    assert found.targets == (newest, "redpanda-24.3.1")
+    assert (worse.client, worse.api, worse.target_release, worse.before, worse.after) == (
+        "search-feed", "Produce", "redpanda-24.3.1", "compatible", "breaks",
+    )  # fmt: skip
+    assert not compare(tables(before), tables(before)).targets
+    after = copy.deepcopy(before)
+    elsewhere(after)
+    for name, rows in (("a", before), ("b", after)):
+        analysis_tables.write_tables(tmp_path / name, rows)
+    folders = str(tmp_path / "a"), str(tmp_path / "b")
+    said = diff(*folders).stdout
+    assert said.startswith(f"No target is in both: verdicts for {newest} before, for redpanda-24.3.1 now.\n")
+    assert "redpanda-24.3.1 does not take it." in said
+    assert json.loads(diff(*folders, "--json").stdout)["targets"] == [newest, "redpanda-24.3.1"]
+    assert "targets" not in json.loads(diff(folders[0], folders[0], "--json").stdout)
+    assert "| On Kafka 4.3 | On redpanda-24.3.1 |" in render_report(folders[1], "md", before=folders[0])
 
 
 def test_topics_and_rules_that_are_new(before: Rows, analysis_tables: ModuleType) -> None:

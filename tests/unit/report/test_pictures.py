@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kwire.report.burn_down import HistoryPoint
+from kwire.report.burn_down import HistoryPoint, judged_for
 from kwire.report.charts import NARROW, WIDE, Dot, Series, draw_columns, draw_dots, draw_rows, draw_strip
 from kwire.report.fleet import Fleet, FleetGroup
 from kwire.report.pictures import breaks_per_version, burn_down, library_age, traffic_strips
@@ -202,6 +202,15 @@ def test_the_burn_down_wants_two_reports() -> None:
         ("breaks", "2026-09-01: 5 of 9 applications break"),
         ("breaks", "2026-09-08: 2 of 9 applications break"),
     ]
+    assert judged_for(points) == ""
+    moved = [replace(points[0], to="4.1"), replace(points[1], to="redpanda-24.3.1")]
+    picture = burn_down(moved)
+    assert picture is not None
+    assert [said for _, said in marks(picture.wide)[:2]] == [
+        "2026-09-01: 5 of 9 applications break on Kafka 4.1",
+        "2026-09-08: 2 of 9 applications break on redpanda-24.3.1",
+    ]
+    assert judged_for(moved) == ", judged for Kafka 4.1, then redpanda-24.3.1"
 
 
 WITHOUT_SPEEDUPS = """
