@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 from captures import EXAMPLE, FILE_HEADER, PACKET_HEADER
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs.job_request import JobRequest
+from kwire.spark.job import run_job
 
 SHOWN = 10
 

@@ -12,8 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-from kwire.spark.parts import STAGING
-from kwire.spark.series_task import SeriesFiles, SeriesTask, run_task
+from kwire.runs.parts import STAGING
+from kwire.runs.series_task import SeriesFiles, SeriesTask, run_task
 
 
 def cpu_seconds(out: Path, captures: list[str]) -> float:

@@ -11,7 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs.job_request import JobRequest
+from kwire.spark.job import run_job
 
 __all__ = ["counted", "counted_folders", "counted_json", "run", "written"]
 

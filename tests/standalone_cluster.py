@@ -25,8 +25,8 @@ import pyarrow.dataset as ds
 import pyspark
 
 from kwire import analysis
+from kwire.runs.packing import pack_limit, packs_of
 from kwire.spark.java import ensure_java
-from kwire.spark.packing import pack_limit, packs_of
 from kwire.tables import SCHEMAS
 from quick_spark import OPTIONS
 from small_disk import mounting

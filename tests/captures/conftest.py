@@ -83,8 +83,9 @@ def capture_truth() -> dict[str, dict[str, Any]]:
 @pytest.fixture
 def job_in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """The job runs its tasks in this process, without Spark; `job_in_process(attempts)`: each by `attempts`."""
-    from kwire.spark import job, read_running
-    from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
+    from kwire.runs import read_running
+    from kwire.runs.series_task import SeriesResult, SeriesTask, run_task
+    from kwire.spark import job
 
     def without_spark(attempts: Callable[[SeriesTask], SeriesResult] = run_task) -> None:
         def run_each(_spark: object, items: Sequence[Any], work: Callable[[Any], Any]) -> tuple[list[Any], float]:

@@ -22,11 +22,13 @@ from kwire.analysis.digests.storing import DIGEST_FILE
 from kwire.analysis.redaction import Redaction
 from kwire.errors import InputError
 from kwire.report.analysis_folder import AnalysisFolder
-from kwire.spark import digest_task, finish_task, job, planning, series_task, settled_sums, sums_files
-from kwire.spark.job import JobRequest, run_job
-from kwire.spark.output import MANIFEST, SUCCESS, OutputFolder
-from kwire.spark.parts import STATE, opened_part
-from kwire.spark.sums_files import SumsFile
+from kwire.runs import analysis_run, digest_task, finish_task, planning, series_task, settled_sums, sums_files
+from kwire.runs.job_request import JobRequest
+from kwire.runs.output import MANIFEST, SUCCESS, OutputFolder
+from kwire.runs.parts import STATE, opened_part
+from kwire.runs.sums_files import SumsFile
+from kwire.spark import job
+from kwire.spark.job import run_job
 from kwire.tables import series_rows
 from pcap_files import later, pieces_of
 
@@ -159,7 +161,7 @@ def test_no_sums_lie_about_of_a_run_that_hashes_names(tmp_path: Path, monkeypatc
         assert not list(Path(location).rglob("sums-*"))
         removed.extend(files)
 
-    monkeypatch.setattr(job, "remove_sums", remove)
+    monkeypatch.setattr(analysis_run, "remove_sums", remove)
     out = run(repeated("seed.pcap.gz", tmp_path, 2), tmp_path / "out", redaction=Redaction(b"a key of many bytes"))
     assert len(removed) > 1
     assert not (out / STATE).exists()
@@ -317,14 +319,14 @@ def test_what_is_written_while_a_file_is_read_is_left_for_the_next_run(tmp_path:
     data = gzip.decompress((DATA / "seed.pcap.gz").read_bytes())
     path = tmp_path / "trace_00001.pcap"
     path.write_bytes(data[:20_000])
-    real = job.plan_of
+    real = analysis_run.plan_of
 
     def plan_of(*args: Any, **more: Any) -> planning.Plan:
         plan = real(*args, **more)
         path.write_bytes(data)  # tcpdump goes on while Spark starts
         return plan
 
-    monkeypatch.setattr(job, "plan_of", plan_of)
+    monkeypatch.setattr(analysis_run, "plan_of", plan_of)
     first = run_job(JobRequest(inputs=(str(path),), out=str(tmp_path / "out")))
     more = f"{len(data) - 20_000:,} more are left for a run with --append"
     assert [said for said in first.warnings if more in said and "its first 20,000 bytes are in the analysis" in said]

@@ -20,11 +20,12 @@ from kwire import analysis
 from kwire.analysis.digests.storing import DIGEST_FILE
 from kwire.analysis.redaction import Redaction
 from kwire.errors import InputError
-from kwire.spark import dated_parts, late_columns, packing, series_state
-from kwire.spark.job import JobRequest, run_job
-from kwire.spark.output import MANIFEST, SUCCESS
-from kwire.spark.parts import STATE
-from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
+from kwire.runs import dated_parts, late_columns, packing, series_state
+from kwire.runs.job_request import JobRequest
+from kwire.runs.output import MANIFEST, SUCCESS
+from kwire.runs.parts import STATE
+from kwire.runs.series_task import SeriesResult, SeriesTask, run_task
+from kwire.spark.job import run_job
 from kwire.tables import SCHEMAS
 
 DATA = Path(__file__).parent / "data"

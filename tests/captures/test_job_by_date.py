@@ -21,7 +21,7 @@ from kwire.analysis.digests.storing import read_digest
 from kwire.errors import InputError
 from kwire.report import summarize
 from kwire.report.analysis_folder import AnalysisFolder
-from kwire.spark.output import MANIFEST, SUCCESS
+from kwire.runs.output import MANIFEST, SUCCESS
 from kwire.tables import SCHEMAS
 from kwire.tables.dates import BEGINS, NO_DATE
 from pcap_files import later, pieces_of

@@ -17,8 +17,9 @@ from compressed_files import bgzf, zstd, zstd_frames
 from counted_rows import counted, counted_folders, counted_json
 from kwire import analysis
 from kwire.capture.dividing.file_ranges import FileRange
-from kwire.spark import planning, read_running, route_task
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs import planning, read_running, route_task
+from kwire.runs.job_request import JobRequest
+from kwire.spark.job import run_job
 from pcap_files import starts_of
 from plain_hashes import with_plain_hash
 
@@ -58,7 +59,7 @@ def test_compressed_files_are_shared_out(tmp_path: Path, monkeypatch: pytest.Mon
         return tasks
 
     real = route_task.route_tasks
-    monkeypatch.setattr("kwire.spark.job.route_tasks", noted)
+    monkeypatch.setattr("kwire.runs.analysis_run.route_tasks", noted)
     report = run_job(JobRequest(inputs=(str(tmp_path / "in"),), out=str(tmp_path / "out")))
     assert report.read == 4
     assert [divided[path.name] > 1 for path in files] == [False, True, True, False]

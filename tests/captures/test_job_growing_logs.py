@@ -20,8 +20,10 @@ import pytest
 
 from counted_rows import counted_folders, run
 from kwire.errors import InputError
-from kwire.spark import job, planning
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs import analysis_run, planning
+from kwire.runs.job_request import JobRequest
+from kwire.spark import job
+from kwire.spark.job import run_job
 
 DATA = Path(__file__).parent / "data"
 # A rolled file has another name than the one under which its first rows were read.
@@ -215,14 +217,14 @@ def test_what_is_written_while_a_log_is_read_is_left_for_the_next_run(tmp_path: 
     path = tmp_path / "kafka-request.log"
     path.write_bytes(data)
     expected = tables(run([path], tmp_path / "expected"))
-    real = job.plan_of
+    real = analysis_run.plan_of
 
     def plan_of(*args: Any, **more: Any) -> planning.Plan:
         plan = real(*args, **more)
         path.write_bytes(data)  # the broker goes on while Spark starts
         return plan
 
-    monkeypatch.setattr(job, "plan_of", plan_of)
+    monkeypatch.setattr(analysis_run, "plan_of", plan_of)
     path.write_bytes(data[:100_000])
     out = tmp_path / "out"
     first = run_job(JobRequest(inputs=(str(path),), out=str(out)))

@@ -16,8 +16,10 @@ import pytest
 import counted_rows
 from counted_rows import counted_folders as tables
 from kwire.errors import InputError
-from kwire.spark import job, planning
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs import analysis_run, planning
+from kwire.runs.job_request import JobRequest
+from kwire.spark import job
+from kwire.spark.job import run_job
 from pcap_files import later, pieces_of
 
 DATA = Path(__file__).parent / "data"
@@ -89,14 +91,14 @@ def test_what_is_written_while_points_are_read_is_left_for_the_next_run(tmp_path
     paths[0].write_bytes(client)
     paths[1].write_bytes(broker[:30_000])
     expected = tables(run(paths, tmp_path / "expected"))
-    real = job.plan_of
+    real = analysis_run.plan_of
 
     def plan_of(*args: Any, **more: Any) -> planning.Plan:
         plan = real(*args, **more)
         paths[1].write_bytes(broker)
         return plan
 
-    monkeypatch.setattr(job, "plan_of", plan_of)
+    monkeypatch.setattr(analysis_run, "plan_of", plan_of)
     report = run_job(JobRequest(inputs=tuple(map(str, paths)), out=str(tmp_path / "out"), series_rule="points"))
     more = f"its first 30,000 bytes are in the analysis, {len(broker) - 30_000:,} more are left for a run with --append"
     assert [said for said in report.warnings if said.startswith(f"{paths[1]} has grown while it was read") and more in said]

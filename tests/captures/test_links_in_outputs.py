@@ -13,8 +13,9 @@ import pytest
 from kwire.capture.trimming.rewritten_file import RewrittenFile
 from kwire.errors import InputError
 from kwire.report.analysis_folder import AnalysisFolder
-from kwire.spark.job import JobRequest, run_job
-from kwire.spark.output import MANIFEST, OutputFolder
+from kwire.runs.job_request import JobRequest
+from kwire.runs.output import MANIFEST, OutputFolder
+from kwire.spark.job import run_job
 from kwire.tables.schemas import SCHEMAS
 from pcap_files import pieces_of
 

@@ -18,9 +18,11 @@ from kwire import analysis
 from kwire.analysis.digests.storing import DIGEST_FILE
 from kwire.errors import InputError, KwireError
 from kwire.report import render_report
-from kwire.spark import local_processes
-from kwire.spark.job import JobRequest, run_job
-from kwire.spark.local_processes import PROCESS_BYTES, LocalProcesses, choose_engine
+from kwire.runs import local_processes
+from kwire.runs.job_request import JobRequest
+from kwire.runs.local_processes import PROCESS_BYTES, LocalProcesses
+from kwire.spark.job import run_job
+from kwire.spark.session import choose_engine
 
 DATA = Path(__file__).parent / "data"
 INPUTS = tuple(str(DATA / name) for name in ("topicids.pcap.gz", "seed.pcap.gz", "ipv6.pcap.gz"))
@@ -153,8 +155,8 @@ def test_nothing_is_imported_from_the_working_folder(tmp_path: Path) -> None:
     program = tmp_path / "programs" / "analyze.py"
     program.parent.mkdir()
     program.write_text(
-        "from kwire.spark.local_processes import LocalProcesses\n"
-        "from kwire.spark.parts import progress_file\n"
+        "from kwire.runs.local_processes import LocalProcesses\n"
+        "from kwire.runs.parts import progress_file\n"
         "if __name__ == '__main__':\n"
         "    print(LocalProcesses(2).run_each([b'a', b'b'], bytes.upper))\n"
     )
@@ -168,7 +170,7 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         "import time\n"
-        "from kwire.spark.local_processes import LocalProcesses\n"
+        "from kwire.runs.local_processes import LocalProcesses\n"
         "def work(number):\n"
         "    print(number, flush=True)\n"
         "    time.sleep(number)\n"

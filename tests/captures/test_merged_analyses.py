@@ -17,7 +17,8 @@ from counted_rows import counted_folders, run, written
 from kwire.analysis.redaction import Redaction
 from kwire.cli.entry import commands
 from kwire.errors import InputError
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs.job_request import JobRequest
+from kwire.spark.job import run_job
 from pcap_files import later, pieces_of
 
 DATA = Path(__file__).parent / "data"

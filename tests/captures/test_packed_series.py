@@ -12,11 +12,13 @@ import pyarrow.dataset as ds
 import pytest
 
 from counted_rows import counted_folders, run, written
-from kwire.spark import job, packing, planning
-from kwire.spark.job import JobRequest, run_job
-from kwire.spark.output import MANIFEST
-from kwire.spark.packing import OPEN_BYTES, PACK_BYTES, SMALLEST_PACK_BYTES, pack_limit, packs_of
-from kwire.spark.parts import STATE
+from kwire.runs import packing, planning
+from kwire.runs.job_request import JobRequest
+from kwire.runs.output import MANIFEST
+from kwire.runs.packing import OPEN_BYTES, PACK_BYTES, SMALLEST_PACK_BYTES, pack_limit, packs_of
+from kwire.runs.parts import STATE
+from kwire.spark import job
+from kwire.spark.job import run_job
 from kwire.tables import series_rows
 from pcap_files import later, pieces_of
 

@@ -105,7 +105,7 @@ def test_secrets_of_a_capture_reach_every_share_and_no_pickle(tmp_path: Path) ->
     routed = Routed([path], 5, 3)
     found, expected = routed.tables(), at_once([path])
     assert any('"tls_decrypted": "yes"' in row for row in found["connections"])
-    # a resumed session has its principal from another connection, so a job with key logs does not share a series (kwire.spark.planning)
+    # a resumed session has its principal from another connection, so a job with key logs does not share a series (kwire.runs.planning)
     assert without_principals(found["requests"]) == without_principals(expected["requests"])
     packed = pickle.dumps((routed.files, routed.ranges))
     secrets = [line.split()[2] for line in KEY_LOG.read_bytes().splitlines() if line and not line.startswith(b"#")]

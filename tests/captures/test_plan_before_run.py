@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 from counted_rows import run, written
 from kwire.cli.entry import commands
-from kwire.spark import job, planning
+from kwire.runs import planning
+from kwire.spark import job
 from pcap_files import pieces_of
 
 DATA = Path(__file__).parent / "data"

@@ -11,7 +11,8 @@ import pyarrow.dataset as ds
 import pytest
 
 from kwire.analysis.redaction import Redaction
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs.job_request import JobRequest
+from kwire.spark.job import run_job
 from pcap_files import HEADER, records_of
 
 SEED = Path(__file__).parent / "data" / "seed.pcap.gz"

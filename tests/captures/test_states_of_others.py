@@ -20,12 +20,13 @@ from click.testing import CliRunner
 
 from kwire.cli.entry import commands
 from kwire.errors import InputError
-from kwire.spark.job import JobRequest, run_job
-from kwire.spark.output import MANIFEST
-from kwire.spark.parts import STATE
-from kwire.spark.series_state import _END, _FORM
+from kwire.runs.job_request import JobRequest
+from kwire.runs.output import MANIFEST
+from kwire.runs.parts import STATE
+from kwire.runs.series_state import _END, _FORM
+from kwire.runs.sums_files import _packed
+from kwire.spark.job import run_job
 from kwire.spark.source.stream_state import SeriesState, StateFolder
-from kwire.spark.sums_files import _packed
 from kwire.tables.carry_state import pack_carry, unpack_carry
 from kwire.tables.series import TablesCarry, begin_series, finish_series, iter_piece
 from kwire.tables.state_records import BadState, packed, read_rows, reading_state, record_of, records_of
@@ -183,7 +184,7 @@ def test_without_msgspec_a_folder_is_whole_but_cannot_be_appended_to(
 ) -> None:
     pieces, out = cut(tmp_path), tmp_path / "out"
     with monkeypatch.context() as without:
-        without.setattr("kwire.spark.series_task.has_states", lambda: False)
+        without.setattr("kwire.runs.series_task.has_states", lambda: False)
         run_job(JobRequest(inputs=tuple(pieces[:1]), out=str(out)))
     assert "without the state that --append needs" in refused(pieces, out)
 

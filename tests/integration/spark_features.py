@@ -22,7 +22,8 @@ from pyspark.sql import functions as F
 import kwire
 import kwire.spark
 from kwire import messages
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs.job_request import JobRequest
+from kwire.spark.job import run_job
 
 # Java for each query, as in a session of a user; the settings of the tests leave it out
 CODEGEN = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}

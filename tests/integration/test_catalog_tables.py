@@ -12,8 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kwire.errors import InputError
+from kwire.runs.job_request import JobRequest
 from kwire.spark.catalog_tables import DATED, register_tables
-from kwire.spark.job import JobRequest, run_job
+from kwire.spark.job import run_job
 from kwire.tables.column_comments import comment_of
 from kwire.tables.dates import BEGINS
 from kwire.tables.schemas import SCHEMAS

@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 
 from kwire.analysis import run
 from kwire.errors import InputError, KwireError, WireError
-from kwire.spark import planning
+from kwire.runs import planning
 from kwire.spark.source.batch import KwireReader, batch_reader
 from kwire.spark.source.options import source_options
 from kwire.spark.source.schema import row_schema

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from kwire.cli.entry import commands
-from kwire.spark import planning
-from kwire.spark.local_processes import LocalProcesses
+from kwire.runs import planning
+from kwire.runs.local_processes import LocalProcesses
 from kwire.tables import SCHEMAS
 from tls_capture import KEY_LOG, PACKET, blocks
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kwire.analysis.redaction import Redaction
-from kwire.spark.job import JobRequest, run_job
-from kwire.spark.local_processes import LocalProcesses
+from kwire.runs.job_request import JobRequest
+from kwire.runs.local_processes import LocalProcesses
+from kwire.spark.job import run_job
 from kwire.tables import SCHEMAS
 from pcap_files import pieces_of
 

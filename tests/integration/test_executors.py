@@ -88,7 +88,8 @@ PURE = """
 import json, sys
 from pyspark.sql import SparkSession
 import kwire.spark
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs.job_request import JobRequest
+from kwire.spark.job import run_job
 
 spark = SparkSession.builder.master(sys.argv[1]).getOrCreate()
 try:

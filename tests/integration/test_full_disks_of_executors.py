@@ -20,7 +20,7 @@ pytestmark = [
 WAITING_ON_DISK = """
 import sys
 from kwire.cli import main
-from kwire.spark import read_running
+from kwire.runs import read_running
 
 plain = read_running.run_each
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kwire.spark import executor_facts, session
-from kwire.spark.task_running import run_each
+from kwire.spark.task_running import SparkWorkers
 
 pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -76,7 +76,7 @@ def test_a_session_of_the_caller_keeps_its_own_workers(folder: Path, monkeypatch
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     try:
         with SparkContext("local[1]", "kwire tests of paths") as context:
-            assert run_each(context, [ASK], eval)[0] == [b"True"]
+            assert SparkWorkers(context).run_each([ASK], eval) == [b"True"]
             assert marks(folder) == []
             assert "PYTHONSAFEPATH" not in context.environment
     finally:

@@ -30,8 +30,10 @@ from kwire.capture.files.inputs import expand_inputs
 from kwire.cli.entry import commands
 from kwire.errors import InputError
 from kwire.files.file_systems import StoreOptions, store_options
-from kwire.spark import convert, planning
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs import planning
+from kwire.runs.job_request import JobRequest
+from kwire.spark import convert
+from kwire.spark.job import run_job
 from kwire.spark.session import open_session
 from kwire.spark.source.data_source import KwireDataSource
 from script_modules import module_of

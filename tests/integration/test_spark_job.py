@@ -24,8 +24,9 @@ from kwire import analysis
 from kwire.cli.analyze import THIN_EVIDENCE
 from kwire.cli.entry import commands
 from kwire.errors import InputError
-from kwire.spark import planning
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs import planning
+from kwire.runs.job_request import JobRequest
+from kwire.spark.job import run_job
 from kwire.spark.session import LOCAL_SETTINGS
 from kwire.tables import SCHEMAS
 from pcap_files import pieces_of
@@ -61,7 +62,7 @@ def test_the_tables_are_those_of_one_process(analyzed: Path) -> None:
 
 
 def test_small_series_share_a_part(analyzed: Path) -> None:
-    """Three captures of some kilobytes are one task (kwire.spark.packing)."""
+    """Three captures of some kilobytes are one task (kwire.runs.packing)."""
     assert {path.name.split("-")[1] for path in (analyzed / "requests").iterdir()} == {"00000"}
     assert {row["series"] for row in rows(analyzed, "requests")} == {SEED, LATE, V6}
 

@@ -12,7 +12,8 @@ import pytest
 from kwire import analysis
 from kwire.analysis.redaction import Redaction
 from kwire.report import write_page
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs.job_request import JobRequest
+from kwire.spark.job import run_job
 from kwire.tables import SCHEMAS
 from kwire.tables.column_classes import class_of
 

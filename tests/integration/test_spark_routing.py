@@ -17,8 +17,9 @@ from counted_rows import counted_json
 from kwire import analysis
 from kwire.capture.dividing.file_ranges import FileRange
 from kwire.errors import InputError
-from kwire.spark import planning, route_task
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs import planning, route_task
+from kwire.runs.job_request import JobRequest
+from kwire.spark.job import run_job
 from pcap_files import starts_of
 from plain_hashes import with_plain_hash
 
@@ -65,7 +66,7 @@ def test_many_tasks_give_the_tables_of_one_process(spark: SparkSession, tmp_path
         return tasks
 
     real = route_task.route_tasks
-    monkeypatch.setattr("kwire.spark.job.route_tasks", noted)
+    monkeypatch.setattr("kwire.runs.analysis_run.route_tasks", noted)
     report = run_job(JobRequest(inputs=whole, out=str(tmp_path / "routed")))
     assert (report.read, [location for location, _ in report.skipped]) == (3, [str(files[3])])
     assert max(parts) > 3
@@ -92,7 +93,7 @@ def test_a_folder_that_cannot_be_written_ends_the_run(spark: SparkSession, tmp_p
         (tmp_path / "out" / "_staging" / "packets").write_text("a file where a folder should be")
         return real(*arguments)
 
-    monkeypatch.setattr("kwire.spark.job.route_tasks", in_the_way)
+    monkeypatch.setattr("kwire.runs.analysis_run.route_tasks", in_the_way)
     with pytest.raises(InputError, match="cannot be written"):
         run_job(JobRequest(inputs=(str(FLEET),), out=str(tmp_path / "out")))
     assert not (tmp_path / "out").exists()

@@ -14,13 +14,13 @@ from pyspark import SparkContext
 import kwire
 import kwire.spark
 from kwire.spark.session import open_spark
-from kwire.spark.task_running import run_each
+from kwire.spark.task_running import SparkWorkers
 
 pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session")]
 
 # Built-in functions are what any worker can unpickle, with nothing imported for it.
 ASK = """repr((
-    [name in __import__("sys").modules for name in ("kwire.spark.series_task", "pyarrow.acero", "pandas")],
+    [name in __import__("sys").modules for name in ("kwire.runs.series_task", "pyarrow.acero", "pandas")],
     open(f"/proc/{__import__('os').getppid()}/cmdline").read().split(chr(0))[2],
     "MALLOC_TRIM_THRESHOLD_" in __import__("os").environ,
     __import__("sys").flags.safe_path,
@@ -40,7 +40,7 @@ def spark() -> Iterator[SparkContext]:
 
 @needs_proc
 def test_workers_have_what_tasks_need_before_the_first_task(spark: SparkContext) -> None:
-    told = [ast.literal_eval(one.decode()) for one in run_each(spark, [ASK, ASK], eval)[0]]
+    told = [ast.literal_eval(one.decode()) for one in SparkWorkers(spark).run_each([ASK, ASK], eval)]
     assert told == [([True, True, False], "kwire.spark.worker_daemon", True, True)] * 2
 
 

@@ -29,8 +29,8 @@ from kwire.cli.tls_options import with_tls_options
 
 if TYPE_CHECKING:
     from kwire.report import Summary
-    from kwire.spark.job import JobReport
-    from kwire.spark.local_processes import Engine
+    from kwire.runs.job_request import JobReport
+    from kwire.runs.local_processes import Engine
 
 __all__ = ["analyze"]
 
@@ -140,7 +140,7 @@ def analyze(
         raise click.UsageError("--open needs a report; drop --no-report.")
     from kwire.cli.running import print_result, run_with_bar
     from kwire.report import FILES, summarize, write_reports
-    from kwire.spark.job import JobRequest
+    from kwire.runs.job_request import JobRequest
 
     redaction = redaction_of(redact, key_file, keep_prefix)
     judged = targets_of(targets, command_config)

@@ -39,7 +39,7 @@ def demo(out: str, open_it: bool) -> None:
     leave_pandas_out()
     from kwire.cli.running import print_outcome, run_with_bar
     from kwire.report import FILES, summarize, write_reports
-    from kwire.spark.job import JobRequest
+    from kwire.runs.job_request import JobRequest
 
     folder = Path(out)
     if folder.exists() and any(path.name not in (SAMPLE, OWNERS, "report") for path in folder.iterdir()):

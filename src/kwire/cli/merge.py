@@ -71,7 +71,7 @@ def merge(
         raise click.UsageError("--open needs a report; drop --no-report.")
     from kwire.cli.running import print_result, run_with_bar
     from kwire.report import FILES, summarize, write_reports
-    from kwire.spark.job import JobRequest
+    from kwire.runs.job_request import JobRequest
 
     request = JobRequest(
         inputs=folders, out=out, engine="local", target_releases=targets_of(targets, command_config), broker_release=broker_release,

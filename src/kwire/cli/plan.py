@@ -14,7 +14,7 @@ from kwire.cli.terminal import json_line, warn
 from kwire.cli.tls_options import with_tls_options
 
 if TYPE_CHECKING:
-    from kwire.spark.planning import Plan, SeriesPlan
+    from kwire.runs.planning import Plan, SeriesPlan
 
 __all__ = ["plan"]
 
@@ -52,8 +52,8 @@ def _longest(series: Sequence[SeriesPlan]) -> float:
 
 def _undivided(series: Sequence[SeriesPlan]) -> list[dict[str, Any]]:
     """List large files that one task must read alone, whatever the number of cores."""
-    from kwire.spark.divided_files import unpacked_bytes, whole_files
-    from kwire.spark.route_task import RANGE_BYTES
+    from kwire.runs.divided_files import unpacked_bytes, whole_files
+    from kwire.runs.route_task import RANGE_BYTES
 
     files = [(location, size) for each in series for location, (_, size) in zip(each.fresh, each.files, strict=True)]
     large = sorted((file for file in files if unpacked_bytes(*file) > RANGE_BYTES), key=lambda file: -unpacked_bytes(*file))[:_SHOWN]
@@ -104,8 +104,9 @@ def plan(captures: tuple[str, ...], cores: int | None, series_rule: str, as_json
     from kwire.tables.pandas_left_out import leave_pandas_out
 
     leave_pandas_out()
-    from kwire.spark.job import JobRequest, plan_job
-    from kwire.spark.local_processes import LocalProcesses
+    from kwire.runs.job_request import JobRequest
+    from kwire.runs.local_processes import LocalProcesses
+    from kwire.spark.job import plan_job
 
     report, planned = plan_job(JobRequest(inputs=captures, out=".", engine="local", series_rule=series_rule), cores)
     used = LocalProcesses.for_bytes(report.bytes_read).slots if cores is None else cores

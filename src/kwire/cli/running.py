@@ -17,8 +17,8 @@ from kwire.cli.terminal import json_line, no_width, volume, warn
 
 if TYPE_CHECKING:
     from kwire.report import Summary
-    from kwire.spark.job import JobReport, JobRequest
-    from kwire.spark.local_processes import Engine
+    from kwire.runs.job_request import JobReport, JobRequest
+    from kwire.runs.local_processes import Engine
 
 __all__ = ["print_outcome", "print_result", "run_with_bar"]
 

@@ -144,8 +144,8 @@ def _print_rest(summary: Summary) -> None:
 
 
 def print_cost(size: int, seconds: Mapping[str, float]) -> None:
-    """Print the seconds of each phase (`kwire.spark.phase_times.PHASES`), and the bytes read."""
-    from kwire.spark.phase_times import PHASES
+    """Print the seconds of each phase (`kwire.runs.phase_times.PHASES`), and the bytes read."""
+    from kwire.runs.phase_times import PHASES
 
     parts = []
     for phase, name in PHASES.items():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
+    from kwire.runs.job_request import JobReport, JobRequest
     from kwire.spark.body_types import ddl
     from kwire.spark.catalog_tables import register_tables
     from kwire.spark.conversion import Conversion, convert
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
         to_kafka_request,
     )
     from kwire.spark.java import ensure_java as ensure_java
-    from kwire.spark.job import JobReport, JobRequest, run_job
+    from kwire.spark.job import run_job
     from kwire.spark.session import open_session, prepare
     from kwire.spark.shipping import ship, write_archive
 
 _HOME = {
-    **dict.fromkeys(("JobReport", "JobRequest", "run_job"), "kwire.spark.job"),
+    **dict.fromkeys(("JobReport", "JobRequest"), "kwire.runs.job_request"),
+    "run_job": "kwire.spark.job",
     **dict.fromkeys(("ExecutorReport", "doctor"), "kwire.spark.executor_report"),
     **dict.fromkeys(("Conversion", "convert"), "kwire.spark.conversion"),
     "ddl": "kwire.spark.body_types",

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.errors import InputError
-from kwire.spark.output import MANIFEST, SUCCESS
-from kwire.spark.parts import ROWS, output_place
+from kwire.runs.output import MANIFEST, SUCCESS
+from kwire.runs.parts import ROWS, output_place
 from kwire.tables.column_comments import commented_ddl
 from kwire.tables.dates import BEGINS, DATE
 from kwire.tables.schemas import SCHEMAS

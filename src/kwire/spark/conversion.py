@@ -1,7 +1,7 @@
 """Conversion of frames, captures and request logs to a Parquet table.
 
 Each task opens its input, decodes it and writes its part itself: no row passes through the JVM or between processes, and only the names
-of parts and counts come back. The output folder is published as that of an analysis (`kwire.spark.output`).
+of parts and counts come back. The output folder is published as that of an analysis (`kwire.runs.output`).
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from kwire.codec.arrow_types import spark_type
 from kwire.errors import InputError, KwireError
 from kwire.files.file_systems import store_options
 from kwire.json_encoding import encode_json
-from kwire.spark.dated_parts import DatedParts, undivided
-from kwire.spark.local_processes import LocalProcesses, choose_engine, processors
-from kwire.spark.parts import ROWS
+from kwire.runs.dated_parts import DatedParts, undivided
+from kwire.runs.local_processes import LocalProcesses, processors
+from kwire.runs.parts import ROWS
+from kwire.runs.store_folder import output_folder
+from kwire.runs.workers import run_each
 from kwire.spark.reading_options import PERMISSIVE
-from kwire.spark.session import open_spark
+from kwire.spark.session import choose_engine, open_spark
 from kwire.spark.shared_places import check_shared_with
 from kwire.spark.shipping import ship_for_job
 from kwire.spark.source.file_rows import FileRows
 from kwire.spark.source.options import SourceOptions, source_options
 from kwire.spark.source.schema import chosen_schema, row_schema
 from kwire.spark.source.series_rows import SeriesRows
-from kwire.spark.store_folder import output_folder
-from kwire.spark.task_running import run_each, slots_of
+from kwire.spark.task_running import slots_of, workers_of
 from kwire.tables.dates import BEGINS, DATE, rows_by_date, rows_by_number
 from kwire.tables.schemas import TIME
 
@@ -123,8 +124,8 @@ def convert(
         with folder.writing(overwrite=overwrite), _session(report, spark, paths) as session:
             planned: list[tuple[Any, ...]] = task.rows.plan(processors() if session is None else slots_of(session))
             size = sum(part.size // part.share[1] for parts in planned for part in parts)
-            engine = LocalProcesses.for_bytes(size) if session is None else session
-            results, report.cpu_seconds = run_each(engine, list(enumerate(planned)), task)
+            workers = workers_of(LocalProcesses.for_bytes(size) if session is None else session)
+            results, report.cpu_seconds = run_each(workers, list(enumerate(planned)), task)
             parts = [part for result in results for part in result.parts] or task.write_empty()
             report.tasks, report.rows = len(results), sum(result.rows for result in results)
             report.errors = dict(sum((Counter(result.errors) for result in results), Counter()))

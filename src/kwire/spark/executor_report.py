@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.errors import KwireError
+from kwire.runs.local_processes import safe_path
 from kwire.spark import executor_facts
-from kwire.spark.local_processes import safe_path
 from kwire.spark.task_running import context_of, reason_of_spark, slots_of
 
 if TYPE_CHECKING:

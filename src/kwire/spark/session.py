@@ -12,16 +12,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 from kwire.errors import InputError
+from kwire.runs.local_processes import Engine
 from kwire.spark.java import ensure_java
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["ALONE", "LOCAL_SETTINGS", "open_session", "open_spark", "prepare"]
+__all__ = ["ALONE", "LOCAL_SETTINGS", "choose_engine", "open_session", "open_spark", "prepare"]
 
 SETTINGS: Final = {
     # a crash in native code names the Python line that was running
@@ -247,3 +248,17 @@ def _opened(master: str | None, name: str, *, scheduling: bool) -> Iterator[Spar
         _stop(spark)
         if launched:
             _end_java()
+
+
+def choose_engine(asked: Engine, master: str | None) -> Literal["local", "spark"]:
+    """Choose the engine: `auto` uses Spark only with a master, with a session or under `spark-submit`."""
+    if asked != "auto":
+        return asked
+    if master is not None or os.environ.keys() & {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} or _has_session():
+        return "spark"
+    return "local"
+
+
+def _has_session() -> bool:
+    sql: Any = sys.modules.get("pyspark.sql")  # not imported to find out
+    return sql is not None and sql.SparkSession.getActiveSession() is not None

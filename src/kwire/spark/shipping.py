@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import kwire
 from kwire.errors import InputError, KwireError
+from kwire.runs.local_processes import SAFE_PATH
 from kwire.spark.executor_report import ExecutorReport, examine
-from kwire.spark.local_processes import SAFE_PATH
 from kwire.spark.task_running import context_of, is_local
 
 if TYPE_CHECKING:

@@ -1,36 +1,27 @@
-"""Running of tasks on Spark, with progress reports."""
+"""Running of tasks on Spark."""
 
 from __future__ import annotations
 
 import pickle
 import re
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pyarrow as pa
 
-from kwire.capture.tls.session_keys import TlsOptions, current_tls_options, tls_options
-from kwire.errors import InputError, KwireError
-from kwire.files.file_systems import StoreOptions, current_store_options, store_options
-from kwire.spark.local_processes import LocalProcesses, safe_path
+from kwire.errors import KwireError
+from kwire.runs.local_processes import LocalProcesses, safe_path
 from kwire.spark.lone_work import LoneWork
-from kwire.spark.parts import bytes_read
 from kwire.spark.session import ALONE
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["context_of", "is_local", "reason_of_spark", "run_each", "slots_of", "watching"]
+__all__ = ["SparkWorkers", "context_of", "is_local", "reason_of_spark", "slots_of", "workers_of"]
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-_POLL_SECONDS: Final = 0.2
 # Where Spark does not say how many tasks it can run at once (Spark Connect).
 _SLOTS: Final = 8
 # Spark's own words before those of a task's fault.
@@ -72,73 +63,30 @@ def slots_of(spark: SparkSession | SparkContext | LocalProcesses) -> int:
     return _SLOTS if context is None else int(context.defaultParallelism)
 
 
-@contextmanager
-def watching(out: str, total: int, size: int, progress: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Report the phase, the bytes read and their `size`, counting each byte once, although tasks that share files read `total` bytes."""
-    over = threading.Event()
-
-    def watch() -> None:
-        while not over.wait(_POLL_SECONDS):
-            progress("Reading captures", min(bytes_read(out), total) * size // max(total, 1), size)
-
-    watcher = threading.Thread(target=watch, name="kwire-progress", daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
-
-
 @dataclass(frozen=True, slots=True)
-class _Work(Generic[Item, Result]):
-    """Function for items of tasks, called with the driver's file options; an error that it raises is returned as its result."""
+class SparkWorkers:
+    """Python workers of Spark's executors."""
 
-    work: Callable[[Item], Result]
-    store: StoreOptions
-    tls: TlsOptions
+    spark: SparkSession | SparkContext
 
-    def __call__(self, item: Item) -> tuple[Result | InputError, float]:
-        cpu = time.process_time()
+    def run_each(self, items: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:
+        """Call `work` with each item in a task, and return the results in order; `work` is sent to each machine once."""
+        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+        from pyspark.errors import PySparkException
+
+        context = context_of(self.spark)
         try:
-            with store_options(self.store), tls_options(self.tls):
-                found: Result | InputError = self.work(item)
-        except InputError as error:  # a fault of the user's, so that Spark need not try again
-            found = error
-        return found, time.process_time() - cpu
+            if context is not None:  # without SQL, whose planner and code generator take the JVM longer than all the rest of its work
+                with safe_path(context.environment):
+                    done = LoneWork(work) if context.getConf().get(ALONE) else work
+                    return context.parallelize(items, len(items)).map(done).collect()
+            return _by_session(cast("SparkSession", self.spark), items, work)
+        except (PySparkException, Py4JError) as error:
+            raise KwireError(f"The Spark job failed: {reason_of_spark(error)}") from error
 
 
-def run_each(
-    spark: SparkSession | SparkContext | LocalProcesses, items: Sequence[Item], work: Callable[[Item], Result]
-) -> tuple[list[Result], float]:
-    """Call a picklable function with each item in a task; return ordered results and CPU seconds. The function is sent to each machine
-    once."""
-    if not items:
-        return [], 0.0
-    told = _run_all(spark, items, _Work(work, current_store_options(), current_tls_options()))
-    results = []
-    for result, _ in told:
-        if isinstance(result, InputError):
-            raise result
-        results.append(result)
-    return results, sum(seconds for _, seconds in told)
-
-
-def _run_all(spark: SparkSession | SparkContext | LocalProcesses, items: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:
-    if isinstance(spark, LocalProcesses):
-        return spark.run_each(items, work)
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-    from pyspark.errors import PySparkException
-
-    context = context_of(spark)
-    try:
-        if context is not None:  # without SQL, whose planner and code generator take the JVM longer than all the rest of its work
-            with safe_path(context.environment):
-                done = LoneWork(work) if context.getConf().get(ALONE) else work
-                return context.parallelize(items, len(items)).map(done).collect()
-        return _by_session(cast("SparkSession", spark), items, work)
-    except (PySparkException, Py4JError) as error:
-        raise KwireError(f"The Spark job failed: {reason_of_spark(error)}") from error
+def workers_of(spark: SparkSession | SparkContext | LocalProcesses) -> LocalProcesses | SparkWorkers:
+    return spark if isinstance(spark, LocalProcesses) else SparkWorkers(spark)
 
 
 def _by_session(spark: SparkSession, items: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:

@@ -17,7 +17,7 @@ from kwire.tables.pandas_left_out import leave_pandas_out
 __all__ = ["main"]
 
 # What a task imports on its way, and what runs it.
-_LOADED: Final = ("pyarrow.acero", "pyarrow.parquet", "pyspark.worker", "kwire.spark.read_running", "kwire.tables.row_callbacks")
+_LOADED: Final = ("pyarrow.acero", "pyarrow.parquet", "pyspark.worker", "kwire.runs.read_running", "kwire.tables.row_callbacks")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from kwire.capture.files.capture_points import location_of_points
 from kwire.capture.files.inputs import CaptureFile
 from kwire.capture.files.series import Series
 from kwire.errors import InputError
-from kwire.spark.planning import plan_of
+from kwire.runs.planning import plan_of
 
 ONE = location_of_points([["/a.pcap"], ["/b.pcap"]])
 MORE = location_of_points([["/a.pcap", "/c.pcap"], ["/b.pcap"]])

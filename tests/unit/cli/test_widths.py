@@ -18,7 +18,8 @@ from click.testing import CliRunner
 
 from kwire.cli import terminal
 from kwire.cli.entry import commands
-from kwire.spark.job import JobRequest, run_job
+from kwire.runs.job_request import JobRequest
+from kwire.spark.job import run_job
 from large_fleet import write_large_fleet
 
 SAMPLE = str(Path(__file__).parents[3] / "examples" / "upgrade-fleet.pcap.gz")

@@ -209,7 +209,8 @@ def test_a_fault_leaves_nothing_or_the_table_before(tmp_path: Path) -> None:
 
 KILLED = """\
 import os, signal, sys
-from kwire.spark import convert, parts
+from kwire.runs import parts
+from kwire.spark import convert
 
 before = parts.PartWriter.flush
 def flush(self):

@@ -13,7 +13,7 @@ from pyspark import cloudpickle
 
 from kwire.spark.lone_work import LoneWork
 from kwire.spark.session import ALONE
-from kwire.spark.task_running import run_each
+from kwire.spark.task_running import SparkWorkers
 
 WORKER = "import pickle, sys; print(pickle.load(sys.stdin.buffer)(7).decode())"
 
@@ -49,5 +49,5 @@ def test_the_settings_of_a_session_say_whether_it_is_kwire_s_own(settings: dict[
 
     context = SimpleNamespace(environment={}, getConf=lambda: settings, parallelize=Tasks)
     spark: Any = SimpleNamespace(sparkContext=context)
-    assert run_each(spark, [1, 2], bytes)[0] == [b"\0", b"\0\0"]
+    assert SparkWorkers(spark).run_each([1, 2], bytes) == [b"\0", b"\0\0"]
     assert (type(sent[0]) is LoneWork) == bool(settings)

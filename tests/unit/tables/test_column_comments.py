@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kwire.spark.parts import STAGING, PartWriter
+from kwire.runs.parts import STAGING, PartWriter
 from kwire.spark.source.options import source_options
 from kwire.spark.source.schema import schema_ddl
 from kwire.tables.column_comments import COMMENT, COMMENTS, DECLARED, OF_TABLES, comment_of, with_comments

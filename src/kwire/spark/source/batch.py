@@ -10,7 +10,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import KwireError
 from kwire.files.file_systems import store_options
-from kwire.spark.local_processes import processors
+from kwire.runs.local_processes import processors
 from kwire.spark.source.file_rows import FileRows
 from kwire.spark.source.options import SourceOptions, with_corrupt_record
 from kwire.spark.source.plain_errors import plain_errors

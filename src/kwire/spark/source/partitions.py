@@ -1,4 +1,4 @@
-"""Tasks of a batch: series and their shares, planned as the analysis plans them (`kwire.spark.planning`)."""
+"""Tasks of a batch: series and their shares, planned as the analysis plans them (`kwire.runs.planning`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from kwire.capture.files.inputs import CaptureFile, expand_inputs
 from kwire.capture.files.series import Series, group_series
 from kwire.errors import InputError
-from kwire.spark.planning import plan_of
+from kwire.runs.planning import plan_of
 from kwire.spark.source.options import SourceOptions
 from kwire.tables.schemas import ROW_TABLES
 

@@ -12,8 +12,8 @@ import pyarrow.dataset as ds
 import pytest
 
 from kwire.errors import InputError
-from kwire.spark.output import HISTORY, MANIFEST, SUCCESS, OutputFolder
-from kwire.spark.parts import STAGING, PartWriter
+from kwire.runs.output import HISTORY, MANIFEST, SUCCESS, OutputFolder
+from kwire.runs.parts import STAGING, PartWriter
 
 SCHEMA = pa.schema([("n", pa.int64())])
 TABLES = ("first", "second")
@@ -122,7 +122,7 @@ def test_rows_come_in_the_order_in_which_they_were_written(tmp_path: Path) -> No
 def test_what_a_killed_run_left_is_in_nobodys_way(tmp_path: Path) -> None:
     out = tmp_path / "out"
     code = (
-        "import os, sys; from kwire.spark.output import OutputFolder; OutputFolder(sys.argv[1], ('first', 'second')).begin(); "
+        "import os, sys; from kwire.runs.output import OutputFolder; OutputFolder(sys.argv[1], ('first', 'second')).begin(); "
         "open(sys.argv[1] + '/_staging/half', 'w').close(); os.kill(os.getpid(), 9)"
     )
     assert subprocess.run([sys.executable, "-c", code, str(out)], check=False).returncode == -9

@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from kwire.analysis.redaction import Redactor
 from kwire.errors import InputError
-from kwire.spark.dated_parts import DatedParts, undivided
-from kwire.spark.parts import progress_file, read_progress
+from kwire.runs.dated_parts import DatedParts, undivided
+from kwire.runs.parts import progress_file, read_progress
 from kwire.tables.dates import BEGINS, rows_by_date
 
 if TYPE_CHECKING:
-    from kwire.spark.series_task import SeriesResult, SeriesTask
+    from kwire.runs.series_task import SeriesResult, SeriesTask
 
 __all__ = ["TaskParts", "Unwritten", "progress_of", "writing"]
 

@@ -6,14 +6,14 @@ import threading
 
 import pytest
 
-from kwire.spark import task_running
+from kwire.runs import workers
 
 
 @pytest.mark.parametrize(("read", "shown"), [(0, 0), (150, 75), (200, 100), (230, 100)])
 def test_each_byte_counts_once(read: int, shown: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two tasks read 100 bytes each of the same file: 150 bytes read are 75 of 100."""
-    monkeypatch.setattr(task_running, "bytes_read", lambda _out: read)
-    monkeypatch.setattr(task_running, "_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(workers, "bytes_read", lambda _out: read)
+    monkeypatch.setattr(workers, "_POLL_SECONDS", 0.001)
     seen: list[tuple[str, int, int]] = []
     told = threading.Event()
 
@@ -21,6 +21,6 @@ def test_each_byte_counts_once(read: int, shown: int, monkeypatch: pytest.Monkey
         seen.append(facts)  # type: ignore[arg-type]
         told.set()
 
-    with task_running.watching("out", 200, 100, progress):
+    with workers.watching("out", 200, 100, progress):
         assert told.wait(30)
     assert set(seen) == {("Reading captures", shown, 100)}

@@ -9,19 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
-from kwire.spark.divided_files import unpacked_bytes
-from kwire.spark.packet_files import remove_packet_files
-from kwire.spark.route_task import RoutedSeries, RouteResult, RouteTask, resolve, route_tasks, run_route, run_share
-from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
-from kwire.spark.task_running import run_each
-
-if TYPE_CHECKING:
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    from kwire.spark.local_processes import LocalProcesses
+from kwire.runs.divided_files import unpacked_bytes
+from kwire.runs.packet_files import remove_packet_files
+from kwire.runs.route_task import RoutedSeries, RouteResult, RouteTask, resolve, route_tasks, run_route, run_share
+from kwire.runs.series_task import SeriesResult, SeriesTask, run_task
+from kwire.runs.workers import Workers, run_each
 
 __all__ = ["longest_first", "run_reading"]
 
@@ -30,7 +23,7 @@ Reading = tuple[SeriesTask, int | None]
 
 
 def run_reading(
-    spark: SparkSession | SparkContext | LocalProcesses,
+    workers: Workers,
     tasks: Sequence[SeriesTask],
     routed: Sequence[Sequence[SeriesTask]],
     routes: Sequence[RouteTask],
@@ -43,7 +36,7 @@ def run_reading(
     told: list[RouteResult] = []
     cpu, undivided, again = 0.0, set(whole), bool(routes)
     while again:
-        results, seconds = run_each(spark, routes, run_route)
+        results, seconds = run_each(workers, routes, run_route)
         told += results
         cpu += seconds
         found, damaged = resolve(routes, results)
@@ -54,7 +47,7 @@ def run_reading(
             routes = route_tasks(routed, sizes, slots, undivided)
     readings: list[Reading] = [(task, None) for task in tasks]
     readings += [(task, number) for number, shares in enumerate(routed) for task in shares]
-    read, seconds = run_each(spark, longest_first(readings, sizes, _heavy(routes, told)), partial(_read, found))
+    read, seconds = run_each(workers, longest_first(readings, sizes, _heavy(routes, told)), partial(_read, found))
     if routes:
         remove_packet_files(routes[0].out)
     return sorted(read, key=lambda result: result.number), told, cpu + seconds

@@ -6,7 +6,7 @@ from typing import Final
 
 from kwire.analysis.key_buckets import whole_of
 from kwire.analysis.partials import Partial, merge
-from kwire.spark.sums_files import SumsFile, write_sums
+from kwire.runs.sums_files import SumsFile, write_sums
 
 __all__ = ["SUMS_BYTES", "SettledSums"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kwire.errors import InputError
-from kwire.spark.packet_files import PacketFileWriter, remove_packet_files
+from kwire.runs.packet_files import PacketFileWriter, remove_packet_files
 
 
 class Held:

@@ -32,7 +32,7 @@ from kwire.errors import InputError
 from kwire.files.file_systems import reason_of
 from kwire.files.private_files import first_link, is_link, make_private, new_file
 from kwire.json_encoding import encode_json
-from kwire.spark.parts import ROWS, RUN, STAGING, STATE, home_of, is_row_name, output_place, writing_to
+from kwire.runs.parts import ROWS, RUN, STAGING, STATE, home_of, is_row_name, output_place, writing_to
 
 __all__ = ["HISTORY", "MANIFEST", "PAGE", "REPORTS", "SUCCESS", "OutputFolder", "manifest_text"]
 
@@ -142,7 +142,7 @@ class OutputFolder:
         """Return the manifest of the analysis in the folder, after finishing a run that was killed while publishing."""
         plan = self._read(_PUBLISH)
         if plan is not None:
-            from kwire.spark.manifest_types import check_manifest  # needs msgspec, as --append does
+            from kwire.runs.manifest_types import check_manifest  # needs msgspec, as --append does
 
             check_manifest(self._shown, plan)
             self._publish(plan)

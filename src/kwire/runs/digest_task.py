@@ -1,4 +1,4 @@
-"""Digest of the tables of rows; `kwire.spark.finish_task` makes the digest of tables divided by key.
+"""Digest of the tables of rows; `kwire.runs.finish_task` makes the digest of tables divided by key.
 
 An appending run keeps what earlier ones have found in final rows, in the digest file: of their parts it reads only times.
 """
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,15 +29,9 @@ from kwire.analysis.digests import (
 )
 from kwire.analysis.digests.storing import read_final
 from kwire.analysis.partials import from_bytes, to_bytes
-from kwire.spark.parts import Part, opened_part, output_place, part_batches
-from kwire.spark.task_running import run_each
+from kwire.runs.parts import Part, opened_part, output_place, part_batches
+from kwire.runs.workers import Workers, run_each
 from kwire.tables.schemas import TEXT
-
-if TYPE_CHECKING:
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    from kwire.spark.local_processes import LocalProcesses
 
 __all__ = ["KnownRows", "digest_rows", "known_rows", "merged"]
 
@@ -75,7 +69,7 @@ def known_rows(location: str, manifest: Mapping[str, Any] | None) -> KnownRows:
 
 
 def digest_rows(
-    spark: SparkSession | SparkContext | LocalProcesses, out: str, parts: Mapping[str, bool], wanted: Wanted, slots: int, known: KnownRows
+    workers: Workers, out: str, parts: Mapping[str, bool], wanted: Wanted, slots: int, known: KnownRows
 ) -> tuple[Digest, KnownRows, float]:
     """Return the digest of all parts, each with whether this run wrote it; what is to be known of final ones; and CPU seconds."""
     final = [part for part in parts if _is_final(part)]
@@ -89,7 +83,7 @@ def digest_rows(
         [part for part in parts.items() if part[0] not in final],
     )
     tasks = [(number, task) for number, group in enumerate(groups) for task in _tasks(group, wanted, slots)]
-    found, seconds = run_each(spark, tasks, partial(_digest, out, wanted))
+    found, seconds = run_each(workers, tasks, partial(_digest, out, wanted))
     times, new, rest = (merged(one for one, (group, _) in zip(found, tasks, strict=True) if group == number) for number in range(3))
     settled = merge_digests([known.digest if is_known else {}, {name: rows for name, rows in new.items() if name not in OF_SPAN}], PAGE)
     if "part_times" in settled:

@@ -20,8 +20,8 @@ from typing import Any
 from kwire.errors import InputError
 from kwire.files.file_systems import has_rename
 from kwire.json_encoding import encode_json
-from kwire.spark.output import HISTORY, MANIFEST, REPORTS, SUCCESS, OutputFolder, manifest_text
-from kwire.spark.parts import ROWS, RUN, STAGING, home_of, is_row_name, make_folder, output_place, writing_to
+from kwire.runs.output import HISTORY, MANIFEST, REPORTS, SUCCESS, OutputFolder, manifest_text
+from kwire.runs.parts import ROWS, RUN, STAGING, home_of, is_row_name, make_folder, output_place, writing_to
 
 __all__ = ["StoreFolder", "output_folder"]
 

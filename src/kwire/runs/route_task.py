@@ -13,10 +13,10 @@ from typing import Final
 from kwire.capture.dividing.file_ranges import FileRange
 from kwire.capture.dividing.packet_routing import RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
 from kwire.errors import InputError
-from kwire.spark.divided_files import unpacked_bytes
-from kwire.spark.packet_files import PacketFile, PacketFileWriter
-from kwire.spark.series_task import Piece, SeriesResult, SeriesTask, in_folder, run_task
-from kwire.spark.task_parts import Unwritten, progress_of, writing
+from kwire.runs.divided_files import unpacked_bytes
+from kwire.runs.packet_files import PacketFile, PacketFileWriter
+from kwire.runs.series_task import Piece, SeriesResult, SeriesTask, in_folder, run_task
+from kwire.runs.task_parts import Unwritten, progress_of, writing
 
 __all__ = ["RANGE_BYTES", "RouteResult", "RouteTask", "RoutedSeries", "large_files", "resolve", "route_tasks", "run_route", "run_share"]
 

@@ -13,10 +13,10 @@ import pytest
 
 from kwire.errors import InputError
 from kwire.report.analysis_folder import AnalysisFolder
-from kwire.spark.output import MANIFEST, SUCCESS, OutputFolder
-from kwire.spark.parts import RUN, PartWriter
+from kwire.runs.output import MANIFEST, SUCCESS, OutputFolder
+from kwire.runs.parts import RUN, PartWriter
+from kwire.runs.store_folder import StoreFolder, output_folder
 from kwire.spark.shared_places import check_shared
-from kwire.spark.store_folder import StoreFolder, output_folder
 
 OUT = "memory://lake/out"
 SCHEMA = pa.schema([("n", pa.int64())])

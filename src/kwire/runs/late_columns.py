@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,16 +18,10 @@ import pyarrow.parquet as pq
 from kwire.analysis.partials import Partial, node_ids
 from kwire.analysis.programs import KEYED, Moves, moved_rows
 from kwire.files.file_systems import has_rename
-from kwire.spark.parts import Part, PartWriter, opened_part, output_place, part_batches
-from kwire.spark.task_running import run_each
+from kwire.runs.parts import Part, PartWriter, opened_part, output_place, part_batches
+from kwire.runs.workers import Workers, run_each
 from kwire.tables import SCHEMAS
 from kwire.tables.schemas import INT, TEXT
-
-if TYPE_CHECKING:
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    from kwire.spark.local_processes import LocalProcesses
 
 __all__ = ["fill_columns", "fill_late", "late_facts"]
 
@@ -42,7 +36,7 @@ def late_facts(whole: Partial, moves: Moves) -> str:
 
 
 def fill_late(
-    spark: SparkSession | SparkContext | LocalProcesses,
+    workers: Workers,
     out: str,
     whole: Partial,
     moves: Moves,
@@ -57,7 +51,7 @@ def fill_late(
     chosen = [part for part in parts if part[0].partition("/")[0] in (KEYED if moves else KEYED[:1])]
     count = min(slots, len(chosen))
     tasks = [chosen[at::count] for at in range(count)]
-    again, seconds = run_each(spark, tasks, partial(fill_columns, out, _nodes(whole, shown), moves))
+    again, seconds = run_each(workers, tasks, partial(fill_columns, out, _nodes(whole, shown), moves))
     return [part for parts in again for part in parts], seconds
 
 

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from kwire.errors import InputError
-from kwire.spark.output import MANIFEST, PAGE, SUCCESS
-from kwire.spark.parts import RUN, PartWriter, write_blob
-from kwire.spark.store_folder import output_folder
+from kwire.runs.output import MANIFEST, PAGE, SUCCESS
+from kwire.runs.parts import RUN, PartWriter, write_blob
+from kwire.runs.store_folder import output_folder
 
 SCHEMA = pa.schema([("n", pa.int64())])
 TABLES = ("first", "second")

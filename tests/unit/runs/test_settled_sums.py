@@ -1,4 +1,4 @@
-"""Sums of what is over, in memory and in files (kwire.spark.settled_sums)."""
+"""Sums of what is over, in memory and in files (kwire.runs.settled_sums)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 
 from kwire.analysis.partials import Partial, empty, merge, schema_of
 from kwire.errors import InputError
-from kwire.spark import settled_sums
-from kwire.spark.parts import STAGING
-from kwire.spark.settled_sums import SettledSums
-from kwire.spark.sums_files import is_sums, read_all_sums, sums_file
+from kwire.runs import settled_sums
+from kwire.runs.parts import STAGING
+from kwire.runs.settled_sums import SettledSums
+from kwire.runs.sums_files import is_sums, read_all_sums, sums_file
 
 LIMIT = 32 << 10
 

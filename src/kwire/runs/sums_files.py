@@ -6,7 +6,7 @@ compressed with zstd. A large file is divided more finely; a reader gets all pie
 coarser piece.
 
 `_state/sums-*` have sums of closed connections, which stay when an analysis is appended to. The state of a task holds two more such files
-(`kwire.spark.series_state`).
+(`kwire.runs.series_state`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kwire.analysis.key_buckets import bucket_of, divided, whole_of
 from kwire.analysis.partials import Partial, from_bytes, held, merge, schema_of, to_bytes
 from kwire.errors import InputError
 from kwire.files.file_systems import reason_of
-from kwire.spark.parts import STATE, output_place, write_blob, written_place
+from kwire.runs.parts import STATE, output_place, write_blob, written_place
 from kwire.tables.state_records import MOST_RECORD_BYTES, BadState, reading_state, record_of, records_of
 
 __all__ = [

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from kwire.spark.planning import SeriesPlan
+    from kwire.runs.planning import SeriesPlan
 
 __all__ = ["OPEN_BYTES", "PACK_BYTES", "SMALLEST_PACK_BYTES", "pack_limit", "packs_of", "repacked"]
 

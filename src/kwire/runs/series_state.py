@@ -1,7 +1,7 @@
 """State of a task from which the next run continues its series with new files.
 
 It holds the carries of the series before their end; the sums of closed connections that are not in a lasting file
-(`kwire.spark.sums_files`); and rows of open connections that are not in a table (steps of groups). Other rows of open connections are in
+(`kwire.runs.sums_files`); and rows of open connections that are not in a table (steps of groups). Other rows of open connections are in
 parts named `open-...`. The state is plain data (`kwire.tables.carry_state`), because the folder is untrusted.
 
 The file holds the sums of closed and of open connections, each as a file of sums; then the rest; then the three lengths, 8 bytes each, and
@@ -23,8 +23,8 @@ import kwire
 from kwire.analysis.partials import Partial
 from kwire.errors import InputError
 from kwire.files.file_systems import reason_of
-from kwire.spark.parts import STATE, output_place, write_blob
-from kwire.spark.sums_files import SumsFile, pack_sums, read_all_sums
+from kwire.runs.parts import STATE, output_place, write_blob
+from kwire.runs.sums_files import SumsFile, pack_sums, read_all_sums
 from kwire.tables.series import TablesCarry
 from kwire.tables.series_rows import SPOOLED
 from kwire.tables.state_records import (

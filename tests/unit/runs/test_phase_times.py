@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kwire.spark import phase_times
-from kwire.spark.phase_times import PHASES, PhaseTimes
+from kwire.runs import phase_times
+from kwire.runs.phase_times import PHASES, PhaseTimes
 
 
 @pytest.fixture

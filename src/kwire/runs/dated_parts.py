@@ -14,7 +14,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from kwire.spark.parts import ROW_GROUP, PartWriter
+from kwire.runs.parts import ROW_GROUP, PartWriter
 from kwire.tables import SCHEMAS
 from kwire.tables.dates import NO_DATE, rows_by_date
 

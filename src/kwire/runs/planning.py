@@ -1,6 +1,6 @@
 """Planning of a run's tasks: series, their shares, and the parts that an earlier run has read.
 
-A series is one task if other series keep the machines busy; small series are packed, several per task (`kwire.spark.packing`).
+A series is one task if other series keep the machines busy; small series are packed, several per task (`kwire.runs.packing`).
 If there are more cores than series, the connections of a series are divided into shares, and packets are routed to them in a first step
 (`kwire.capture.dividing.packet_routing`). For two shares this costs as much as two tasks that scan all packets, for more it costs less.
 Some packets cannot be routed: those of encrypted connections with key logs, of several points, and of grown files. The task of each share
@@ -24,15 +24,15 @@ from kwire.capture.files.inputs import CaptureFile
 from kwire.capture.files.series import Series
 from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
-from kwire.spark.divided_files import unpacked_bytes
-from kwire.spark.grown_files import check_beginning, grown_since, new_names, place, present_names, read_again, same_points
-from kwire.spark.packing import pack_limit, packs_of, repacked
-from kwire.spark.parts import STATE
+from kwire.runs.divided_files import unpacked_bytes
+from kwire.runs.grown_files import check_beginning, grown_since, new_names, place, present_names, read_again, same_points
+from kwire.runs.packing import pack_limit, packs_of, repacked
+from kwire.runs.parts import STATE
 from kwire.tables.schemas import VIOLATIONS
 from kwire.tables.series import no_kafka
 
 if TYPE_CHECKING:
-    from kwire.spark.series_task import Earlier, SeriesFiles, SeriesTask
+    from kwire.runs.series_task import Earlier, SeriesFiles, SeriesTask
 
 __all__ = [
     "MAX_ROUTED_SHARES",
@@ -94,7 +94,7 @@ class SeriesPlan:
         return known if self.read_before is None or len(self.fresh) > 1 else (*known, (self.files[-1][0], self.read_before))
 
     def fresh_of(self) -> SeriesFiles:
-        from kwire.spark.series_task import SeriesFiles
+        from kwire.runs.series_task import SeriesFiles
 
         sizes = tuple(size for _, size in self._fresh_files)
         return SeriesFiles(self.name, self.fresh, self.disorder, sizes, self.read_before, self.point_sizes, self.renamed)
@@ -111,7 +111,7 @@ class Plan:
 
     def tasks(self, model: Mapping[str, Any]) -> tuple[list[SeriesTask], list[list[SeriesTask]]]:
         """Return the tasks that read files directly, and by series the tasks with routed packets; all have the fields of `model`."""
-        from kwire.spark.series_task import SeriesTask
+        from kwire.runs.series_task import SeriesTask
 
         packs: dict[int, list[SeriesPlan]] = {}
         renewed = self.renewed()
@@ -281,7 +281,7 @@ def still_written(plan: Plan) -> list[str]:
 
 
 def _known(series: Series | None, entry: Mapping[str, Any], hashes: Mapping[str, str]) -> SeriesPlan:
-    from kwire.spark.series_task import Earlier
+    from kwire.runs.series_task import Earlier
 
     earlier = tuple(Earlier(state, tuple(waiting)) for state, waiting in zip(entry["states"], entry["waiting"], strict=True))
     pieces: Sequence[CaptureFile] = () if series is None else series.pieces
@@ -329,7 +329,7 @@ def _kept(plan: Plan, earlier: Mapping[str, Any] | None, replaced: Sequence[Mapp
     """Return the parts that stay: settled rows, and rows of series without new files. The driver rewrites its own parts."""
     if earlier is None:
         return ()
-    from kwire.spark.sums_files import is_sums
+    from kwire.runs.sums_files import is_sums
 
     # of a series of which nothing could be read nothing is known: it is read from its beginning
     stay = [entry for entry in earlier["series"] if entry not in replaced]

@@ -11,11 +11,11 @@ from kwire.capture.files.capture_points import location_of_points
 from kwire.capture.files.inputs import CaptureFile
 from kwire.capture.files.series import Series
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
-from kwire.spark.plan_facts import plan_facts, undivided_sentences
-from kwire.spark.planning import MAX_ROUTED_SHARES, MAX_SCANNING_SHARES, SHARE_BYTES, plan_of
-from kwire.spark.read_running import longest_first
-from kwire.spark.route_task import RANGE_BYTES, RouteTask, route_tasks
-from kwire.spark.series_task import SeriesFiles, SeriesTask
+from kwire.runs.plan_facts import plan_facts, undivided_sentences
+from kwire.runs.planning import MAX_ROUTED_SHARES, MAX_SCANNING_SHARES, SHARE_BYTES, plan_of
+from kwire.runs.read_running import longest_first
+from kwire.runs.route_task import RANGE_BYTES, RouteTask, route_tasks
+from kwire.runs.series_task import SeriesFiles, SeriesTask
 
 TB = 10**12
 

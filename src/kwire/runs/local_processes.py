@@ -8,7 +8,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -19,7 +18,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from kwire.errors import KwireError
 
-__all__ = ["PROCESS_BYTES", "Engine", "LocalProcesses", "SAFE_PATH", "choose_engine", "processors", "safe_path"]
+__all__ = ["PROCESS_BYTES", "Engine", "LocalProcesses", "SAFE_PATH", "processors", "safe_path"]
 
 Engine = Literal["auto", "local", "spark"]
 Item = TypeVar("Item")
@@ -30,20 +29,6 @@ PROCESS_BYTES: Final = 16 << 20
 
 SAFE_PATH: Final = "PYTHONSAFEPATH"
 """Environment variable that stops Python from importing modules from the working folder, which may hold untrusted files."""
-
-
-def choose_engine(asked: Engine, master: str | None) -> Literal["local", "spark"]:
-    """Choose the engine: `auto` uses Spark only with a master, with a session or under `spark-submit`."""
-    if asked != "auto":
-        return asked
-    if master is not None or os.environ.keys() & {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} or _has_session():
-        return "spark"
-    return "local"
-
-
-def _has_session() -> bool:
-    sql: Any = sys.modules.get("pyspark.sql")  # not imported to find out
-    return sql is not None and sql.SparkSession.getActiveSession() is not None
 
 
 def processors() -> int:

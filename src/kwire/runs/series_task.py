@@ -1,6 +1,6 @@
 """Task of the job that reads series, writes their rows and returns small sums; it does not depend on Spark.
 
-A task reads one series, a share of its connections, or several small series (`kwire.spark.packing`). It writes one part per table, and one
+A task reads one series, a share of its connections, or several small series (`kwire.runs.packing`). It writes one part per table, and one
 state.
 """
 
@@ -27,11 +27,11 @@ from kwire.capture.dividing.packet_routing import RoutedPiece
 from kwire.capture.files.capture_points import names_in
 from kwire.capture.files.sized_file import SizedFile
 from kwire.errors import InputError
-from kwire.spark.parts import STATE, opened_part, part_batches
-from kwire.spark.series_state import SeriesState, has_states, read_state, resumed, write_state
-from kwire.spark.settled_sums import SettledSums
-from kwire.spark.sums_files import SumsFile, write_sums
-from kwire.spark.task_parts import TaskParts, Unwritten, progress_of, writing
+from kwire.runs.parts import STATE, opened_part, part_batches
+from kwire.runs.series_state import SeriesState, has_states, read_state, resumed, write_state
+from kwire.runs.settled_sums import SettledSums
+from kwire.runs.sums_files import SumsFile, write_sums
+from kwire.runs.task_parts import TaskParts, Unwritten, progress_of, writing
 from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
 from kwire.tables.joined_views import JoinedViews
 from kwire.tables.series import TablesCarry, begin_series, read_piece, skip_piece

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kwire.spark import dated_parts
-from kwire.spark.dated_parts import DatedParts
-from kwire.spark.output import OutputFolder
-from kwire.spark.parts import STAGING
+from kwire.runs import dated_parts
+from kwire.runs.dated_parts import DatedParts
+from kwire.runs.output import OutputFolder
+from kwire.runs.parts import STAGING
 from kwire.tables import SCHEMAS
 from kwire.tables.dates import NO_DATE
 

@@ -20,12 +20,12 @@ import kwire
 from kwire.analysis.key_buckets import whole_of
 from kwire.analysis.partials import held, merge, to_bytes
 from kwire.errors import InputError
-from kwire.spark.finish_task import grouped
-from kwire.spark.parts import STATE, copy_part, opened_part, part_batches
-from kwire.spark.series_state import is_state, sums_of_state
-from kwire.spark.series_task import SeriesResult
-from kwire.spark.store_folder import output_folder
-from kwire.spark.sums_files import SumsFile, is_sums, read_all_sums, sums_file, write_sums
+from kwire.runs.finish_task import grouped
+from kwire.runs.parts import STATE, copy_part, opened_part, part_batches
+from kwire.runs.series_state import is_state, sums_of_state
+from kwire.runs.series_task import SeriesResult
+from kwire.runs.store_folder import output_folder
+from kwire.runs.sums_files import SumsFile, is_sums, read_all_sums, sums_file, write_sums
 from kwire.tables import SCHEMAS
 
 __all__ = ["Merged", "border_sentences", "copy_analysis", "given_analyses"]
@@ -54,7 +54,7 @@ def given_analyses(locations: Sequence[str]) -> list[Merged]:
     Raises:
         InputError: a folder has no analysis with sums, was written by another version, has another layout, or has captures of another.
     """
-    from kwire.spark.manifest_types import check_parts  # needs msgspec, as sums do
+    from kwire.runs.manifest_types import check_parts  # needs msgspec, as sums do
 
     found: list[Merged] = []
     owners: dict[str, str] = {}

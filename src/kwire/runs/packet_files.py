@@ -19,7 +19,7 @@ from typing import Any, Final
 from kwire.capture.files.source import StoredBlocks, open_stored
 from kwire.errors import InputError
 from kwire.files.file_systems import below, reason_of
-from kwire.spark.parts import STAGING, check_running, make_folder, output_place
+from kwire.runs.parts import STAGING, check_running, make_folder, output_place
 
 __all__ = ["PacketFile", "PacketFileWriter", "remove_packet_files"]
 

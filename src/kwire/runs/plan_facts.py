@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from kwire.spark.planning import Plan
-from kwire.spark.route_task import RouteTask
+from kwire.runs.planning import Plan
+from kwire.runs.route_task import RouteTask
 
 __all__ = ["plan_facts", "undivided_sentences"]
 

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pyarrow as pa
 
@@ -20,16 +20,10 @@ from kwire.analysis.owners import NO_OWNERS, Owners
 from kwire.analysis.partials import merge, to_bytes
 from kwire.analysis.programs import Moves, Program, united
 from kwire.analysis.redaction import Redaction, Redactor
-from kwire.spark.parts import PartWriter
-from kwire.spark.sums_files import SumsFile, read_all_sums, read_bucket_sums, write_sums
-from kwire.spark.task_running import run_each
+from kwire.runs.parts import PartWriter
+from kwire.runs.sums_files import SumsFile, read_all_sums, read_bucket_sums, write_sums
+from kwire.runs.workers import Workers, run_each
 from kwire.tables import SCHEMAS
-
-if TYPE_CHECKING:
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    from kwire.spark.local_processes import LocalProcesses
 
 __all__ = ["BUCKET_BYTES", "FinishResult", "Finishing", "bits_of", "finish_tables", "gathered", "grouped", "run_finish", "write_table"]
 
@@ -77,7 +71,7 @@ def bits_of(files: Iterable[SumsFile], size: int) -> int:
     return min((sum(file.size for file in files) // size).bit_length(), MAX_BITS)
 
 
-def gathered(spark: SparkSession | SparkContext | LocalProcesses, out: str, files: Sequence[SumsFile]) -> tuple[list[SumsFile], int]:
+def gathered(workers: Workers, out: str, files: Sequence[SumsFile]) -> tuple[list[SumsFile], int]:
     """Merge many files of sums into a few that are divided by bucket, and return the bits; up to a few hundred megabytes are left
     unchanged.
 
@@ -86,7 +80,7 @@ def gathered(spark: SparkSession | SparkContext | LocalProcesses, out: str, file
     bits = bits_of(files, BUCKET_BYTES)
     if bits <= _FEW_BITS:
         return list(files), bits
-    return run_each(spark, grouped(files), partial(_gather, out, bits))[0], bits
+    return run_each(workers, grouped(files), partial(_gather, out, bits))[0], bits
 
 
 def grouped(files: Iterable[SumsFile]) -> list[list[SumsFile]]:
@@ -103,8 +97,8 @@ def _gather(out: str, bits: int, files: Sequence[SumsFile]) -> SumsFile:
     return write_sums(out, f"gathered-{secrets.token_hex(8)}", merge(read_all_sums(out, file) for file in files), bits)
 
 
-def finish_tables(spark: SparkSession | SparkContext | LocalProcesses, shared: Finishing) -> tuple[list[FinishResult], float]:
-    return run_each(spark, range(1 << shared.bits), partial(run_finish, shared))
+def finish_tables(workers: Workers, shared: Finishing) -> tuple[list[FinishResult], float]:
+    return run_each(workers, range(1 << shared.bits), partial(run_finish, shared))
 
 
 def run_finish(shared: Finishing, bucket: int) -> FinishResult:
