@@ -68,7 +68,7 @@ def test_no_spark_is_loaded(tmp_path: Path) -> None:
     ],
 )
 def test_auto_takes_spark_where_it_is(asked: Any, master: str | None, variable: str, taken: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_processes, "_has_session", lambda: False)
+    monkeypatch.setattr("kwire.spark.session._has_session", lambda: False)
     if variable:
         monkeypatch.setenv(variable, "sc://host")
     assert choose_engine(asked, master) == taken
