@@ -139,8 +139,8 @@ def _judged(folder: str, targets: Sequence[str | Release], broker_release: str |
 
     from kwire.analysis.targets import in_manifest
     from kwire.report.analysis_folder import AnalysisFolder, Judged
+    from kwire.runs.judging import judge_again
     from kwire.schema import Target, releases
-    from kwire.spark.judging import judge_again
     from kwire.tables import SCHEMAS
 
     found = [releases().resolve(each) for each in targets]

@@ -9,10 +9,10 @@ import pyarrow as pa
 from kwire.analysis.answers import Options, answers_by_key, cluster_of
 from kwire.analysis.partials import merge
 from kwire.analysis.programs import united
+from kwire.runs.finish_task import STEP_BYTES, bits_of
+from kwire.runs.merging import given_analyses
+from kwire.runs.sums_files import read_bucket_sums, read_whole_sums
 from kwire.schema import Release
-from kwire.spark.finish_task import STEP_BYTES, bits_of
-from kwire.spark.merging import given_analyses
-from kwire.spark.sums_files import read_bucket_sums, read_whole_sums
 
 __all__ = ["judge_again"]
 
