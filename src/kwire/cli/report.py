@@ -149,7 +149,7 @@ def _judged(folder: str, targets: Sequence[str | Release], broker_release: str |
     is_there = names == set(impact["target_release"].unique().to_pylist())
     if broker_release or not is_there or any(isinstance(each, Target) for each in found):
         impact = judge_again(folder, targets, broker_release)
-    return Judged(impact, in_manifest(targets, redacted=False))
+    return Judged(impact, in_manifest(targets, redacted=False) | ({"broker_release": broker_release} if broker_release else {}))
 
 
 def _write(out: str, text: str) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
 from kwire.analysis.digests.of_clients import VERDICTS, release_order, verdicts_of
+from kwire.errors import InputError
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.records import record
 from kwire.schema import releases
@@ -92,11 +94,20 @@ def _counted(pairs: Iterable[tuple[Name, FleetGroup]]) -> Counter[Name]:
     return found
 
 
+def _running(folder: AnalysisFolder) -> tuple[str, ...]:
+    """Return the minor versions of the brokers, or that of `--from` if the captures show none."""
+    seen = {line_of(row["release_guess"]) for row in folder.rows("brokers", ["release_guess"]) if row["release_guess"]}
+    given = folder.manifest().get("broker_release")
+    if not seen and isinstance(given, str):
+        with suppress(InputError):
+            seen = {releases().resolve(given).minor}
+    return tuple(sorted(seen, key=release_order))
+
+
 def read_fleet(folder: AnalysisFolder) -> Fleet:
     rows = folder.digest["fleet"].to_pylist()
-    running = {line_of(row["release_guess"]) for row in folder.rows("brokers", ["release_guess"]) if row["release_guess"]}
     return Fleet(
-        running=tuple(sorted(running, key=release_order)),
+        running=_running(folder),
         targets=tuple(sorted({release for row in rows for release in verdicts_of(row["verdicts"])}, key=release_order)),
         groups=tuple(
             record(

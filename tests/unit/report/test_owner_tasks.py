@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -134,6 +136,14 @@ def test_older_targets_alone_make_a_rollback_report(report_of: Any, verdict: str
     impact = use("k", "ConsumerGroupHeartbeat", 0, {"3.4.1": verdict, "3.5.2": verdict})
     report = report_of(clients=[client("k")], upgrade_impact=impact, brokers=_brokers("3.9.2", "4.0.2"))
     assert (report.answer.sentence.replace("3.9, 4.0", "3.9"), report.title) == (sentence, "Kafka rollback report, to 3.5")
+
+
+@pytest.mark.parametrize(("given", "running"), [("3.9", " (brokers run 3.9)"), ("3.9.0", " (brokers run 3.9)"), ("<b>", ""), (39, "")])
+def test_the_release_of_from_counts_where_no_broker_tells_its_own(folder_of: Any, given: object, running: str) -> None:
+    folder = folder_of(clients=[client("k")], upgrade_impact=use("k", "ConsumerGroupHeartbeat", 0, {"3.5.2": "breaks"}))
+    Path(folder.path, "_manifest.json").write_text(json.dumps({"broker_release": given}))
+    back = "if you roll back, " if running else ""
+    assert read_report(folder).answer.sentence == f"{back}1 of 1 application breaks on Kafka 3.5{running}"
 
 
 def test_what_several_apis_need_of_an_unknown_library_is_one_thing_to_do(report_of: Any) -> None:
