@@ -204,7 +204,10 @@ DIGESTS: Final[dict[str, DigestTable]] = {
         keys=(*_RULE, "client_id"), sums=("times",), each=_RULE, limit="incidents",
         order=(("times", "descending"), ("client_id", "ascending")),
     ),
-    "rule_frames": DigestTable(kept=(*_RULE, *FRAME_COLUMNS), each=_RULE, limit="drawn"),
+    "rule_frames": DigestTable(
+        kept=(*_RULE, *FRAME_COLUMNS), each=_RULE, limit="drawn",
+        order=tuple((name, "ascending") for name in ("capture", "packet_number", "connection_id", "request_index", "explanation")),
+    ),
     "handshakes": DigestTable(
         keys=("client_address", "listener", "rule", "explanation"), sums=("times",),
         highs=("last_seen", "tls_version", "tls_sni", "tls_ja4"),
