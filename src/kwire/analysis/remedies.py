@@ -22,7 +22,7 @@ _TRANSACTIONS: Final = "transactions: remove transactional.id from the producer'
 _SHARE: Final = "share groups: consume with KafkaConsumer instead of KafkaShareConsumer"
 _STREAMS: Final = "the Streams rebalance protocol: set group.protocol=classic"
 _LACKING: Final = {
-    "InitProducerId": "the idempotent producer",
+    "InitProducerId": "the idempotent producer: set enable.idempotence=false, and use no transactions",
     **dict.fromkeys(("AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn", "TxnOffsetCommit"), _TRANSACTIONS),
     **dict.fromkeys(("ShareGroupHeartbeat", "ShareFetch", "ShareAcknowledge", "ShareGroupDescribe"), _SHARE),
     **dict.fromkeys(("StreamsGroupHeartbeat", "StreamsGroupDescribe"), _STREAMS),
@@ -32,11 +32,23 @@ _LACKING: Final = {
     "DeleteRecords": "the deletion of records: shorten retention.ms of the topic instead",
     "IncrementalAlterConfigs": "incremental changes of configurations: use AlterConfigs, or the tools of the service",
 }
-# Where the setting is not called enable.idempotence, as it is in Java, librdkafka and the Python clients.
-_NOT_IDEMPOTENT: Final = {
-    "franz-go": "kgo.DisableIdempotentWrite()",
-    "sarama": "Producer.Idempotent = false",
-    "kafkajs": "idempotent: false",
+# Settings that other libraries than Java's and librdkafka call otherwise.
+_SETTINGS: Final = {
+    "enable.idempotence=false": {
+        "aiokafka": "enable_idempotence=False",
+        "franz-go": "kgo.DisableIdempotentWrite()",
+        "kafka-python": "enable_idempotence=False",
+        "kafkajs": "idempotent: false",
+        "sarama": "Producer.Idempotent = false",
+    },
+    "transactional.id": {
+        "aiokafka": "transactional_id",
+        "franz-go": "kgo.TransactionalID",
+        "kafka-python": "transactional_id",
+        "kafkajs": "transactionalId",
+        "sarama": "Producer.Transaction.ID",
+    },
+    "enable.metrics.push=false": {"franz-go": "kgo.DisableClientMetrics()"},
 }
 
 
@@ -115,8 +127,8 @@ def _of_lacking(use: Use, target: TargetRange, software: Software) -> Remedy:
     feature = _LACKING.get(use.api_name)
     if feature is None:
         return Remedy(f"Turn off the feature that uses {use.api_name}: {target.name} does not have it.")
-    if use.api_name == "InitProducerId":
-        feature += f": set {_NOT_IDEMPOTENT.get(software.name or '', 'enable.idempotence=false')}, and use no transactions"
+    for setting, names in _SETTINGS.items():
+        feature = feature.replace(setting, names.get(software.name or "", setting))
     return Remedy(f"{target.name} lacks {feature}.")
 
 

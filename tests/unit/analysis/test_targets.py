@@ -14,7 +14,7 @@ from kwire.analysis.remedies import Software, remedy_of
 from kwire.analysis.targets import answer_json, read_target
 from kwire.analysis.verdicts import Use, judge
 from kwire.errors import InputError
-from kwire.schema import Release, Target, releases
+from kwire.schema import Release, Target, catalog, releases
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "three-brokers.pcap.gz"
 RANGES = {0: (3, 8), 1: (4, 11), 3: (0, 7), 18: (0, 2)}
@@ -189,6 +189,26 @@ def test_verdicts_on_what_runs_refuted(use: Use, key: int, verdict: str, reason:
     judgement = judge(use, target)
     assert (judgement.verdict, judgement.reason) == (verdict, reason)
     assert remedy_of(use, judgement, target, Software(None, None, ())).text == fix
+
+
+@pytest.mark.parametrize(
+    ("library", "api", "fix"),
+    [
+        ("franz-go", "InitProducerId", "the idempotent producer: set kgo.DisableIdempotentWrite(), and use no transactions."),
+        ("sarama", "EndTxn", "transactions: remove Producer.Transaction.ID from the producer's configuration."),
+        ("kafkajs", "EndTxn", "transactions: remove transactionalId from the producer's configuration."),
+        ("aiokafka", "InitProducerId", "the idempotent producer: set enable_idempotence=False, and use no transactions."),
+        ("franz-go", "PushTelemetry", "client metrics: set kgo.DisableClientMetrics()."),
+        ("librdkafka", "PushTelemetry", "client metrics: set enable.metrics.push=false."),
+    ],
+)
+def test_the_setting_of_each_library(library: str, api: str, fix: str) -> None:
+    key = catalog()[f"{api}Request"].api_key
+    assert key is not None
+    use = Use(api_name=api, api_version=0, negotiates=False)
+    target = target_range(Target("shop", RANGES, "by hand", "2026-11-29"), key)
+    judgement = judge(use, target)
+    assert remedy_of(use, judgement, target, Software(library, None, ())).text == f"shop lacks {fix}"
 
 
 def test_names_of_targets() -> None:
