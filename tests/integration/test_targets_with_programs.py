@@ -55,7 +55,6 @@ UNREADABLE = {
     ("erp-bridge", "mock"): "kafka-clients 0.9 cannot read the mock's groups",
     ("fraud-scorer", "mock"): "Java cannot read the mock's Metadata v9 and later",
     ("recommendations", "mock"): "Java cannot read the mock's Metadata v9 and later",
-    ("ad-bidder", "tansu"): "librdkafka 1.4 to 2.0 cannot read tansu's ApiVersions v3",
 }
 
 

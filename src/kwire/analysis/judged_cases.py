@@ -16,8 +16,9 @@ from kwire.analysis.known_clients import known_maximum, software_of
 from kwire.analysis.library_guesses import Guess
 from kwire.analysis.release_ranges import target_range
 from kwire.analysis.remedies import NOTHING, Remedy, Software, remedy_of
-from kwire.analysis.verdicts import Answers, TargetRange, Use, judge
+from kwire.analysis.verdicts import Answers, Judgement, TargetRange, Use, judge
 from kwire.schema.release_table import Release, release_key
+from kwire.schema.version_numbers import version_numbers
 from kwire.tables.schemas import TEXT, schema_of
 
 __all__ = ["JUDGED", "Cases", "Program"]
@@ -114,6 +115,11 @@ class Cases:
 def _judged(use: Use, target: TargetRange, software: Software, is_ahead: bool) -> _Judged:
     judgement = judge(use, target)
     remedy, refused_by = remedy_of(use, judgement, target, software), None
+    first, fixed = target.unread.get(software.name or "", (0, ""))
+    if fixed and use.api_version >= first and software.version and software.version < version_numbers(fixed):
+        reason = f"{software.name} before {fixed} cannot read the answer of {target.name} to {use.api_name} v{use.api_version}."
+        judgement = Judgement(verdict="breaks", basis="own_maximum", confidence="high", reason=reason)
+        remedy = Remedy(f"Upgrade {software.name} to {fixed} or later.", fixed, "library")
     if judgement.verdict == "deprecated":
         if is_ahead:
             remedy, refused_by = _of_marked(use, target, software)

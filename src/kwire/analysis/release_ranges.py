@@ -43,6 +43,7 @@ def _accepts(release: Release, api_key: int) -> Versions | None:
 def target_range(release: str | Release, api_key: int) -> TargetRange:
     known = releases().resolve(release)
     accepts, marked = _accepts(known, api_key), known.deprecated(api_key)
+    newest = _accepts(releases().newest, api_key)
     return TargetRange(
         release=known.name,
         accepts=None if accepts is None else (accepts.lowest, accepts.highest),
@@ -52,7 +53,9 @@ def target_range(release: str | Release, api_key: int) -> TargetRange:
         takes_raw_gssapi=known.takes_raw_gssapi,
         short=releases().short_name(known.name),
         is_release=not isinstance(known, Target),
+        beyond=isinstance(known, Target) and accepts is not None and newest is not None and accepts.lowest > newest.lowest,
         held=isinstance(known, Target) and api_key in known.accepted,
+        unread=known.unread.get(api_key, {}) if isinstance(known, Target) else {},
     )
 
 

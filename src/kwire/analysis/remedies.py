@@ -111,7 +111,7 @@ def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
     if feature and accepts and accepts[0] <= use.api_version <= accepts[1] and release_key(target.release) >= (4,):
         return Remedy(f"Enable {feature} on the brokers (kafka-features.sh upgrade --feature {feature}=1): {use.api_name} needs it.")
     fix = next((each for each in software.fixes if not each.apis or use.api_name in each.apis), None)
-    if fix is not None and not (fix.kind == "library" and _has(software, fix.version)):
+    if fix is not None and not target.beyond and not (fix.kind == "library" and _has(software, fix.version)):
         return Remedy(fix.remedy, fix.version, fix.kind)
     upgrade = _UNKNOWN_LIBRARY if software.name is None else f"Upgrade {software.name}"
     if accepts is None:

@@ -45,7 +45,14 @@ def shipped_targets() -> tuple[Target, ...]:
         return {int(key): (low, high) for key, (low, high) in given.items()}
 
     return tuple(
-        Target(each["name"], ranges(each["ranges"]), each["source"], each["date"], ranges(each.get("accepted", {})))
+        Target(
+            each["name"],
+            ranges(each["ranges"]),
+            each["source"],
+            each["date"],
+            ranges(each.get("accepted", {})),
+            {int(key): libraries for key, libraries in each.get("unread", {}).items()},
+        )
         for each in read_data("targets.json")
     )
 

@@ -111,6 +111,8 @@ class TargetRange:
         marks: accepted but deprecated versions, with their treatment by later releases.
         is_release: False for brokers of another kind, where what they advertise counts as accepted.
         held: whether runs of clients showed the accepted versions of such a broker.
+        beyond: whether such a broker requires a later version than the newest Kafka release does.
+        unread: libraries that cannot read its answers: the first such version of the api, and the library's release with the fix.
     """
 
     release: str
@@ -122,6 +124,8 @@ class TargetRange:
     short: str = ""
     is_release: bool = True
     held: bool = False
+    beyond: bool = False
+    unread: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

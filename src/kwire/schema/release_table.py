@@ -193,6 +193,7 @@ class Target(Release):
         source: where the answer is from.
         date: when it was given, as `2026-11-29`.
         accepted: versions that clients could use in a run, of APIs where those are not `ranges`.
+        unread: answers that a library cannot read, by API key and library: the first such version, and the library's release with the fix.
     """
 
     def __init__(
@@ -202,6 +203,7 @@ class Target(Release):
         source: str,
         date: str,
         accepted: Mapping[int, tuple[int, int]] = MappingProxyType({}),
+        unread: Mapping[int, Mapping[str, tuple[int, str]]] = MappingProxyType({}),
     ) -> None:
         if not _TARGET_NAME.fullmatch(name):
             raise InputError(f"{name!r} cannot name a target: expected a letter, then letters, digits and . _ : [ ] -")
@@ -210,7 +212,7 @@ class Target(Release):
             spans = ("accepts", accepted.get(key, advertised)), ("advertises", advertised)
             apis[key] = _Api.of({kind: {"broker": f"{low}-{high}"} for kind, (low, high) in spans})
         super().__init__(name, apis)
-        self.ranges, self.source, self.date, self.accepted = dict(ranges), source, date, dict(accepted)
+        self.ranges, self.source, self.date, self.accepted, self.unread = dict(ranges), source, date, dict(accepted), dict(unread)
 
     @property
     def key(self) -> tuple[int, ...]:  # has no number; no feature of a release is taken for granted
@@ -231,7 +233,7 @@ class Target(Release):
         return hash(self.name)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Target, (self.name, self.ranges, self.source, self.date, self.accepted)
+        return Target, (self.name, self.ranges, self.source, self.date, self.accepted, self.unread)
 
 
 class Releases:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kwire.analysis.judged_cases import Cases, Program
+from kwire.analysis.known_clients import software_of
 from kwire.analysis.named_targets import named_targets
 from kwire.analysis.release_ranges import target_range
 from kwire.analysis.remedies import Software, remedy_of
@@ -189,6 +191,32 @@ def test_verdicts_on_what_runs_refuted(use: Use, key: int, verdict: str, reason:
     judgement = judge(use, target)
     assert (judgement.verdict, judgement.reason) == (verdict, reason)
     assert remedy_of(use, judgement, target, Software(None, None, ())).text == fix
+
+
+def test_no_fix_for_kafka_where_a_target_requires_more() -> None:
+    """kafka-clients 0.11.0.2 works with Kafka 4, but sends JoinGroup v2."""
+    software = software_of("apache-kafka-java", "0.10.2.2", None)
+    group, produce = (target_range(named_targets()["tansu-0.6.0"], key) for key in (11, 0))
+    use = Use(api_name="JoinGroup", api_version=1, broker_highest=9)
+    fix = "Upgrade apache-kafka-java to a version that sends JoinGroup v4 or later; until then, a proxy can translate."
+    assert remedy_of(use, judge(use, group), group, software).text == fix
+    use = Use(api_name="Produce", api_version=2, broker_highest=9)
+    assert remedy_of(use, judge(use, produce), produce, software).version == "0.11.0.2"
+
+
+@pytest.mark.parametrize(
+    ("version", "api_version", "verdict"), [("1.9.2", 3, "breaks"), ("2.2.0", 3, "compatible"), ("1.3.0", 0, "compatible")]
+)
+def test_an_answer_that_a_library_cannot_read(version: str, api_version: int, verdict: str) -> None:
+    """tansu answers ApiVersions v3 with tagged fields, which librdkafka skips wrongly before 2.2.0 (its issue 4278)."""
+    cases = Cases([named_targets()["tansu-0.6.0"]])
+    program = cases.program(Program(("librdkafka", version), "client", True, "some", False, None))
+    cases.case(program, 18, "ApiVersions", api_version, None, ((), ()), False)
+    (row,) = cases.table().to_pylist()
+    assert row["verdict"] == verdict
+    if verdict == "breaks":
+        assert row["reason"] == "librdkafka before 2.2.0 cannot read the answer of tansu-0.6.0 to ApiVersions v3."
+        assert (row["remedy"], row["cure_version"], row["cure_kind"]) == ("Upgrade librdkafka to 2.2.0 or later.", "2.2.0", "library")
 
 
 @pytest.mark.parametrize(
