@@ -97,6 +97,7 @@ def report(
     from kwire.tables.pandas_left_out import leave_pandas_out
 
     leave_pandas_out()
+    from kwire.analysis.digests import EVERYTHING
     from kwire.cli.summary import print_moves, print_summary
     from kwire.cli.terminal import json_line, no_width
     from kwire.report import render_report, summarize, write_reports
@@ -114,11 +115,13 @@ def report(
     if out is not None and not as_json:
         if len(forms) != 1:
             raise InputError("--out takes one --format; without --out each has its own file in DIR")
+        if moving is not None:
+            raise click.UsageError("--clients-to adds to the summary, which --out leaves out; take --json or leave out --out.")
         _write(out, render_report(folder, forms[0], before=before, command=command, judged=judged))
         return CLIENTS_BREAK if fail_on and failing(summarize(folder, judged.get(folder)), fail_on) else 0
     written = [] if as_json else write_reports(folder, forms, before=before, command=command, judged=judged)
     summary = summarize(folder, judged.get(folder))
-    moves = () if moving is None else client_moves(AnalysisFolder(folder), moving)
+    moves = () if moving is None else client_moves(AnalysisFolder(folder, EVERYTHING), moving)
     if as_json:
         click.echo(json_line(asdict(summary) | ({} if moving is None else {"clients_to": [asdict(move) for move in moves]})))
     else:

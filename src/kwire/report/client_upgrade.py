@@ -6,9 +6,11 @@ that version. Others move to the newest version of their library whose needs are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from functools import cache
+from typing import Any, Final, Literal
 
 from kwire.analysis.digests.of_clients import release_order
 from kwire.analysis.library_profiles import Brokers, library_of
@@ -48,13 +50,16 @@ class ClientMove:
 
 def client_moves(folder: AnalysisFolder, release: Release) -> tuple[ClientMove, ...]:
     """Judge the applications with older clients, those that cannot move first; `release` is that of the Java clients."""
-    offers: dict[int, int] = {}
-    running: list[str] = []
-    for broker in folder.rows("brokers", ["versions", "release_guess"]):
-        running += [broker["release_guess"]] if broker["release_guess"] else []
-        for each in broker["versions"] or ():
-            offers[each["api_key"]] = min(each["max_version"], offers.get(each["api_key"], each["max_version"]))
-    oldest = min(running, key=release_order, default="").partition(" ")[0]
+    brokers = [row for row in folder.rows("brokers", ["addresses", "versions", "release_guess"]) if row["versions"]]
+
+    @cache
+    def offered(places: tuple[int, ...]) -> tuple[dict[int, int], str]:
+        return _offered([brokers[place] for place in places] or brokers)
+
+    servers: dict[str, set[str]] = defaultdict(set)
+    columns = ["client_key", "server_address", "server_port"]
+    for row in folder.read("connections", columns).group_by(columns).aggregate([]).to_pylist():
+        servers[row["client_key"]].add(f"{row['server_address']}:{row['server_port']}")
     used: dict[str, set[int]] = {}
     for row in folder.rows("api_usage", ["client_key", "api_key"]):
         if row["api_key"] is not None:
@@ -65,14 +70,25 @@ def client_moves(folder: AnalysisFolder, release: Release) -> tuple[ClientMove, 
         if library is None or library.brokers is None:
             continue
         to = release if library.kafka_release else None
-        reached = to.key if to else version_numbers(library.brokers.version)
-        if not client.guessed and version_numbers(version or "") >= reached:
+        aim = to.key if to else version_numbers(library.brokers.version)
+        if not client.guessed and version_numbers(version or "") >= aim:
             continue
-        verdict, reason = judge_move(library.brokers, to, used.get(client.client_key, ()), offers, oldest)
+        reached = servers[client.client_key]
+        places = tuple(place for place, broker in enumerate(brokers) if not reached.isdisjoint(broker["addresses"] or ()))
+        verdict, reason = judge_move(library.brokers, to, used.get(client.client_key, ()), *offered(places))
         name = ", ".join(client.client_ids) or ", ".join(client.addresses)
         shown = _kafka_clients(to) if to else f"{library.name} {library.brokers.version}"
         found.append(ClientMove(client=name, library=client.label, to=shown, verdict=verdict, reason=reason))
     return tuple(sorted(found, key=lambda move: (_ORDER.index(move.verdict), move.client)))
+
+
+def _offered(brokers: Sequence[Mapping[str, Any]]) -> tuple[dict[int, int], str]:
+    offers: dict[int, int] = {}
+    running = [broker["release_guess"] for broker in brokers if broker["release_guess"]]
+    for broker in brokers:
+        for each in broker["versions"]:
+            offers[each["api_key"]] = min(each["max_version"], offers.get(each["api_key"], each["max_version"]))
+    return offers, min(running, key=release_order, default="").partition(" ")[0]
 
 
 def _kafka_clients(release: Release) -> str:

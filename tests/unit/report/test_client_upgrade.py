@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
 
 from kwire.analysis.library_profiles import known_libraries, library_of
 from kwire.cli.entry import commands
-from kwire.report.client_upgrade import ClientMove, judge_move, moves_sentences
+from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.client_upgrade import ClientMove, client_moves, judge_move, moves_sentences
 from kwire.schema import releases
 
 FLEET = Path(__file__).parents[3] / "examples" / "upgrade-fleet.pcap.gz"
@@ -77,6 +79,21 @@ def test_the_sentences() -> None:
     ]
 
 
+def test_each_application_has_its_own_brokers(tmp_path: Path, analysis_tables: ModuleType) -> None:
+    tables = analysis_tables.tables_of(analysis_tables.FLEET)
+    (broker,) = tables["brokers"]
+    new, old = ([{"api_key": key, "api_name": "", "min_version": 0, "max_version": high} for key in range(60)] for high in (20, 2))
+    older = {**broker, "node_id": 4, "addresses": ["10.0.0.4:9092"], "release_guess": "0.10.2", "versions": old}
+    tables["brokers"] = [{**broker, "addresses": ["10.0.0.3:9092"], "versions": new}, older]
+    moved = analysis_tables.FLEET[0].key
+    for row in tables["connections"]:
+        if row["client_key"] == moved:
+            row["server_address"] = "10.0.0.4"
+    moves = client_moves(AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", tables)), releases().resolve("4.1"))
+    assert {move.client for move in moves if move.verdict == "breaks"} == {analysis_tables.FLEET[0].client_id}
+    assert len(moves) > 2
+
+
 def test_a_fleet_on_3_9(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     assert CliRunner().invoke(commands, ["analyze", str(FLEET), "--out", out, "--no-report"]).exit_code == 0
@@ -86,6 +103,8 @@ def test_a_fleet_on_3_9(tmp_path: Path) -> None:
     assert "recommendations" not in verdicts  # 4.4.0 already
     assert (verdicts["ad-bidder"], verdicts["gateway-v3"], verdicts["chat-relay"]) == ("compatible",) * 3  # librdkafka, sarama, aiokafka
     assert "iot-collector" not in verdicts  # no-kafka, whose needs are not known
+    kept = CliRunner().invoke(commands, ["report", out, "--format", "md", "--out", "-", "--clients-to", "4.1"])
+    assert (kept.exit_code, "--clients-to adds to the summary" in kept.stderr) == (2, True)
     shown = CliRunner().invoke(commands, ["report", out, "--format", "md", "--clients-to", "4.1"])
     assert "10 applications may move to kafka-clients 4.1 today." in shown.stdout
     assert "3 applications may move to librdkafka 2.15.0 today." in shown.stdout
