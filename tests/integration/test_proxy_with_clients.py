@@ -259,7 +259,7 @@ def test_a_rehearsal_breaks_the_clients_that_the_release_would_break(kafka_broke
     with proxied(older.plain, rehearsal=RehearsalConfig(release=NEWEST, mode="count")) as server:
         assert sends_as_0_10(address(server), "rehearsed") == ""
         (rule,) = (each for each in server.rules.rules if isinstance(each, RehearsalRule))
-        assert {(each.api_key, each.api_version) for each in rule.rejected} == {(0, 2)}
+        assert {(each.api_key, each.api_version) for each in rule.counts.read()[0]} == {(0, 2)}
 
 
 @pytest.mark.matrix

@@ -42,12 +42,13 @@ __all__ = ["proxy"]
     cloup.option(
         "--out", metavar="DIR", help="With --count: write the page of kwire analyze for the proxied traffic, at the end and while it runs."
     ),
+    cloup.option("--counts", metavar="FILE", help="With --count: keep the counts in this file, so that they survive a restart."),
     cloup.option("--every", type=click.FloatRange(1), metavar="MINUTES", default=60, show_default=True, help="How often the page is made."),
 )
 @cloup.option("--check", is_flag=True, help="Check the configuration and stop.")
 def proxy(
     config: str | None, listen: str | None, broker: str | None, node_id: int, advertised: str | None,
-    rehearse: str | None, command_config: str | None, mode: str | None, out: str | None, every: float, check: bool,
+    rehearse: str | None, command_config: str | None, mode: str | None, out: str | None, counts: str | None, every: float, check: bool,
 ) -> None:  # fmt: skip
     """Forward connections to brokers under the rules of CONFIG (TOML), or to one broker.
 
@@ -78,6 +79,8 @@ def proxy(
         raise click.UsageError("--count and --break go with --rehearse.")
     if out is not None and (rehearse is None or mode == "break"):
         raise click.UsageError("--out goes with --rehearse and --count.")
+    if counts is not None and (rehearse is None or mode == "break"):
+        raise click.UsageError("--counts goes with --rehearse and --count.")
     if rehearse is not None:
         context = click.get_current_context()
         rehearse = target_text(rehearse, command_config, lambda: context.with_resource(TemporaryDirectory()))
@@ -95,7 +98,8 @@ def proxy(
             found = ProxyConfig(listeners=[ListenerConfig(listen=listen, broker=broker, node_id=node_id, advertised=seen)])
             check_config(found)
         if rehearse is not None:
-            found = replace(found, rehearsal=RehearsalConfig(release=rehearse, mode="break" if mode == "break" else "count"))
+            rehearsal = RehearsalConfig(release=rehearse, mode="break" if mode == "break" else "count", counts_file=counts)
+            found = replace(found, rehearsal=rehearsal)
         if page is not None:
             if found.tap is not None:
                 raise InputError("--out has its own tap: remove [tap]")
@@ -133,8 +137,9 @@ def proxy(
 def _tell(rule: RehearsalRule) -> None:
     from kwire.schema import catalog
 
-    click.echo(f"Requests that {rule.release.title} would reject: {sum(rule.rejected.values()) + rule.others:,}")
-    for who, count in rule.rejected.most_common():
+    rejected, others = rule.counts.read()
+    click.echo(f"Requests that {rule.release.title} would reject: {sum(rejected.values()) + others:,}")
+    for who, count in rejected.most_common():
         library = f"{who.software_name} {who.software_version}".strip() or "library not sent"
         api = f"{catalog().api_name(who.api_key)} v{who.api_version}"
         click.echo(f"  {who.client_id or '(no client id)'} ({library}, {who.address}): {api}, {count:,} times")

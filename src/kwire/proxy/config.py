@@ -118,6 +118,7 @@ class RehearsalConfig(ConfigTable, frozen=True):
 
     release: Annotated[str, Meta(description="Kafka release to rehearse, such as `4.3`.")]
     mode: Annotated[Literal["count", "break"], Meta(description="`count` the requests that it would reject, or reject them.")] = "count"
+    counts_file: Annotated[str | None, Meta(description="File that keeps the counts over restarts.")] = None
 
 
 class RefusalConfig(ConfigTable, frozen=True):

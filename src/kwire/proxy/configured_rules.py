@@ -54,7 +54,7 @@ def configured_rules(config: ProxyConfig, store: Callable[[bytes], object] = len
         receiver = TelemetryReceiver(_wanted_metrics(config.telemetry), [PushedLines(store)], max_unpacked=most // 4)
         rules.append(TelemetryRule(receiver, most))
     if config.rehearsal is not None:
-        rules.append(RehearsalRule(config.rehearsal.release, config.rehearsal.mode))
+        rules.append(RehearsalRule(config.rehearsal.release, config.rehearsal.mode, config.rehearsal.counts_file))
     return rules
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Iterable
@@ -12,7 +13,9 @@ from kwire.protocol.relay import CloseReason
 from kwire.proxy.admission import TurnedAway
 from kwire.proxy.rules.rule import Peer
 
-__all__ = ["ConnectionCounts", "Ending", "software_of"]
+__all__ = ["TLS_FAILED", "ConnectionCounts", "Ending", "software_of"]
+
+TLS_FAILED: Final = "TLS failed: "
 
 Ending: TypeAlias = (
     Literal[
@@ -33,34 +36,44 @@ Ending: TypeAlias = (
 process, `fault` for an error in kwire with its traceback in the log, or a relay's reason."""
 
 _MOST_SOFTWARE: Final = 200
+_IN_SSL: Final = re.compile(r"^\[\w+: \w+\] | \(_ssl\.c:\d+\)$")  # around the text of OpenSSL, by Python
 
 
 class ConnectionCounts:
-    """Counts since the start of a proxy, by node id and reason of the end; thread-safe."""
+    """Counts since the start of a proxy, by tenant and node id, and reason of the end; thread-safe.
 
-    __slots__ = ("_lock", "ended", "opened")
+    Attributes:
+        handshakes: failed TLS handshakes of clients by tenant and cause, a text of OpenSSL or of the system.
+    """
+
+    __slots__ = ("_lock", "ended", "handshakes", "opened")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.opened: Counter[int] = Counter()
-        self.ended: Counter[tuple[int, Ending]] = Counter()
+        self.opened: Counter[tuple[str, int]] = Counter()
+        self.ended: Counter[tuple[str, int, Ending]] = Counter()
+        self.handshakes: Counter[tuple[str, str]] = Counter()
 
-    def count_opened(self, node_id: int) -> None:
+    def count_opened(self, tenant: str, node_id: int) -> None:
         with self._lock:
-            self.opened[node_id] += 1
+            self.opened[tenant, node_id] += 1
 
-    def count_ended(self, node_id: int, ending: Ending) -> None:
+    def count_ended(self, tenant: str, node_id: int, ending: Ending) -> None:
         with self._lock:
-            self.ended[node_id, ending] += 1
+            self.ended[tenant, node_id, ending] += 1
 
-    def read(self) -> tuple[Counter[int], Counter[tuple[int, Ending]]]:
+    def count_handshake(self, tenant: str, cause: str) -> None:
         with self._lock:
-            return self.opened.copy(), self.ended.copy()
+            self.handshakes[tenant, _IN_SSL.sub("", cause)] += 1
+
+    def read(self) -> tuple[Counter[tuple[str, int]], Counter[tuple[str, int, Ending]], Counter[tuple[str, str]]]:
+        with self._lock:
+            return self.opened.copy(), self.ended.copy(), self.handshakes.copy()
 
 
 def software_of(peers: Iterable[Peer]) -> Counter[tuple[str, ...]]:
-    """Count connected clients by software name and version (`unknown` if not sent, KIP-511) and node id."""
+    """Count connected clients by software name and version (`unknown` if not sent, KIP-511), tenant and node id."""
     found: Counter[tuple[str, ...]] = Counter()
     for peer in peers:
-        found[peer.software_name or "unknown", peer.software_version or "unknown", str(peer.node_id)] += 1
+        found[peer.software_name or "unknown", peer.software_version or "unknown", peer.tenant, str(peer.node_id)] += 1
     return capped(found, _MOST_SOFTWARE, 2)

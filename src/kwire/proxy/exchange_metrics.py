@@ -19,18 +19,19 @@ _SOFTWARE: Final = ("client_software_name", "client_software_version")
 _BOUNDS: Final = range(6, 26)
 
 
-def exchange_metrics(rows: Iterable[Mapping[str, Any]], dropped: int) -> Iterator[Metric]:
+def exchange_metrics(rows: Iterable[tuple[str, Mapping[str, Any]]], dropped: int) -> Iterator[Metric]:
+    """Yield the metrics of rows with their tenants."""
     exchanges = CounterMetricFamily(
         "kwire_proxy_exchanges", "Requests that were answered, and Produce requests without an answer",
-        labels=(*_SOFTWARE, "client_id", "api", "api_version", "error_code"),
+        labels=(*_SOFTWARE, "tenant", "client_id", "api", "api_version", "error_code"),
     )  # fmt: skip
     answered: Counter[tuple[str, ...]] = Counter()
     octets: Counter[tuple[str, ...]] = Counter()
-    histograms: dict[tuple[str, str, str], list[int]] = {}
-    sums: defaultdict[tuple[str, str, str], int] = defaultdict(int)
-    for row in rows:
+    histograms: dict[tuple[str, ...], list[int]] = {}
+    sums: defaultdict[tuple[str, ...], int] = defaultdict(int)
+    for tenant, row in rows:
         api = catalog().api_name(row["api_key"]) or str(row["api_key"])
-        software = row["software_name"], row["software_version"]
+        software = row["software_name"], row["software_version"], tenant
         client_id = row["client_id"] or ""
         error = "" if row["error_code"] is None else str(row["error_code"])
         answered.update({(*software, client_id, api, str(row["api_version"]), error): row["exchanges"]})
@@ -44,13 +45,15 @@ def exchange_metrics(rows: Iterable[Mapping[str, Any]], dropped: int) -> Iterato
         exchanges.add_metric(labels, count)
     yield exchanges
     size = CounterMetricFamily(
-        "kwire_proxy_frame_bytes", "Bytes of the frames of these exchanges", labels=(*_SOFTWARE, "client_id", "api", "direction")
+        "kwire_proxy_frame_bytes", "Bytes of the frames of these exchanges", labels=(*_SOFTWARE, "tenant", "client_id", "api", "direction")
     )
     for labels, count in octets.items():
         size.add_metric(labels, count)
     yield size
     latency = HistogramMetricFamily(
-        "kwire_proxy_latency_seconds", "From the last byte of a request to the last byte of its response", labels=(*_SOFTWARE, "api")
+        "kwire_proxy_latency_seconds",
+        "From the last byte of a request to the last byte of its response",
+        labels=(*_SOFTWARE, "tenant", "api"),
     )
     for by_api, counts in histograms.items():
         up_to = list(accumulate(counts))

@@ -11,7 +11,7 @@ from kwire.errors import InputError
 from kwire.proxy.admission import Slot
 from kwire.proxy.config import ListenerConfig, SniListenerConfig, host_and_port
 from kwire.proxy.connection import ProxiedConnection
-from kwire.proxy.counts import Ending
+from kwire.proxy.counts import TLS_FAILED, Ending
 from kwire.proxy.loop_asyncio import ClientSide, Side, enforce_pause
 from kwire.proxy.rules.rule import Peer
 
@@ -124,13 +124,13 @@ class AsyncioListener:
             secured = await loop.start_tls(transport, side, self._tls, server_side=True, ssl_handshake_timeout=seconds)
         except (OSError, TimeoutError) as error:
             reason = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else str(error) or "the client hung up"
-            side.over("tls_failed", f"TLS failed: {reason}")
+            side.over("tls_failed", f"{TLS_FAILED}{reason}")
             transport.close()
             return
         if secured is None or side.is_over:
             return
         if secured.is_closing():  # what came with the last record of the handshake was none
-            side.over("tls_failed", "TLS failed: the client sent no record behind its handshake")
+            side.over("tls_failed", f"{TLS_FAILED}the client sent no record behind its handshake")
             return
         side.connection_made(secured)
 

@@ -22,7 +22,7 @@ from kwire.errors import InputError
 from kwire.proxy.admission import Slot
 from kwire.proxy.config import ListenerConfig, SniListenerConfig, host_and_port
 from kwire.proxy.connection import ProxiedConnection
-from kwire.proxy.counts import Ending
+from kwire.proxy.counts import TLS_FAILED, Ending
 from kwire.proxy.loop_asyncio import certified_principal
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.sni_names import SniNames
@@ -250,7 +250,7 @@ class WorkerCalls:
 
     def left(self, arrival: Arrival, cause: str, text: str) -> None:
         """End a connection before it was opened."""
-        reason = f"TLS failed: {text or 'the client hung up'}" if cause == "tls_failed" else ""
+        reason = f"{TLS_FAILED}{text or 'the client hung up'}" if cause == "tls_failed" else ""
         self.arrivals.discard(arrival)
         self._loop.disconnected(arrival.slot, arrival.peer, cast(Ending, cause), reason)
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+import kwire
 from kwire.protocol.capped_counts import capped
 from kwire.proxy.counts import ConnectionCounts, software_of
 from kwire.proxy.exchange_metrics import exchange_metrics
 from kwire.proxy.rules.refusals import RefusalsRule
 from kwire.proxy.rules.rehearsal import RehearsalRule
+from kwire.proxy.rules.rejected_counts import Rejected
 from kwire.proxy.rules.rule import Peer, Rule
 from kwire.proxy.taps import Taps
 from kwire.schema import catalog
@@ -27,6 +28,9 @@ __all__ = ["CONTENT_TYPE", "connection_metrics", "exposition", "metrics_of", "ru
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _MOST_CLIENTS: Final = 1000
+_BUILD: Final = InfoMetricFamily(
+    "kwire_proxy_build", "Version and backend of kwire", value={"version": kwire.__version__, "backend": kwire.backend}
+)
 
 
 class _Given(Collector):
@@ -46,25 +50,37 @@ def exposition(metrics: Iterable[Metric]) -> bytes:
 
 def metrics_of(server: ProxyServer) -> list[Metric]:
     """Return all current metrics of a proxy; call it in its asyncio loop's thread."""
-    found = list(connection_metrics(server.counts, server.peers()))
+    found = [_BUILD, *ProcessCollector(registry=None).collect(), *server_metrics(server)]
+    found += connection_metrics(server.counts, server.peers())
     found += rule_metrics(server.rules.rules)
-    counters = server.counters
-    if counters:
-        found += exchange_metrics(chain.from_iterable(each.rows() for each in counters), sum(each.dropped for each in counters))
+    counters = server.counters.copy()
+    rows = ((tenant, row) for (_, tenant), each in counters.items() for row in each.rows())
+    found += exchange_metrics(rows, sum(each.dropped for each in counters.values()))
     if server.taps is not None:
         found += tap_metrics(server.taps)
     return found
 
 
+def server_metrics(server: ProxyServer) -> Iterator[Metric]:
+    expiry = GaugeMetricFamily(
+        "kwire_proxy_certificate_expiry_timestamp_seconds", "End of the validity of a certificate in use", labels=("listener", "file")
+    )
+    for labels, time in server.certificates.items():
+        expiry.add_metric(labels, time)
+    yield expiry
+    yield GaugeMetricFamily("kwire_proxy_held_bytes", "Bytes buffered for all connections", value=server.budget.used)
+
+
 def connection_metrics(counts: ConnectionCounts, peers: Iterable[Peer]) -> Iterator[Metric]:
     """Yield open connections by software, as KIP-511's gauge `connections` does, and counts of opened and closed connections."""
-    names = ("client_software_name", "client_software_version", "node_id")
+    names = ("client_software_name", "client_software_version", "tenant", "node_id")
     yield _filled(GaugeMetricFamily("kwire_proxy_connections", "Clients that are connected", labels=names), software_of(peers))
-    opens, ends = counts.read()
-    opened = {(str(node),): count for node, count in opens.items()}
-    yield _counter("kwire_proxy_connections_opened", "Connections of clients", opened, "node_id")
-    ended = {(str(node), reason): count for (node, reason), count in ends.items()}
-    yield _counter("kwire_proxy_connections_closed", "Connections that are over, by reason", ended, "node_id", "reason")
+    opens, ends, handshakes = counts.read()
+    opened = {(tenant, str(node)): count for (tenant, node), count in opens.items()}
+    yield _counter("kwire_proxy_connections_opened", "Connections of clients", opened, "tenant", "node_id")
+    ended = {(tenant, str(node), reason): count for (tenant, node, reason), count in ends.items()}
+    yield _counter("kwire_proxy_connections_closed", "Connections that are over, by reason", ended, "tenant", "node_id", "reason")
+    yield _counter("kwire_proxy_tls_handshakes_failed", "TLS handshakes of clients that failed, by cause", handshakes, "tenant", "cause")
 
 
 def tap_metrics(taps: Taps) -> Iterator[Metric]:
@@ -90,17 +106,16 @@ def rule_metrics(rules: Iterable[Rule]) -> Iterator[Metric]:
                 refused[name or "unknown", version or "unknown", catalog().api_name(key) or str(key)] += count
             yield _counter("kwire_proxy_refusals", "Responses to clients that are refused", refused, *names)
         elif isinstance(rule, RehearsalRule):
+            counts, others = rule.counts.read()
             yield _counter(
                 "kwire_proxy_rehearsal_rejected", f"Requests that {rule.release.title} would reject",
-                _rejected(rule), "client_software_name", "client_software_version", "client_id", "api", "version", "release",
+                _rejected(rule, counts), "client_software_name", "client_software_version", "client_id", "api", "version", "release",
             )  # fmt: skip
-            yield _counter("kwire_proxy_rehearsal_others", "Further ones of clients beyond the limit", {(): rule.others})
+            yield _counter("kwire_proxy_rehearsal_others", "Further ones of clients beyond the limit", {(): others})
 
 
-def _rejected(rule: RehearsalRule) -> Counter[tuple[str, ...]]:
+def _rejected(rule: RehearsalRule, counts: Counter[Rejected]) -> Counter[tuple[str, ...]]:
     found: Counter[tuple[str, ...]] = Counter()
-    with rule.lock:
-        counts = rule.rejected.copy()
     for who, count in counts.items():
         api = catalog().api_name(who.api_key) or str(who.api_key)
         name, version = who.software_name or "unknown", who.software_version or "unknown"

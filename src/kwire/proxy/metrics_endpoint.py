@@ -1,4 +1,7 @@
-"""Prometheus endpoint: `GET /metrics`, one request per connection. `prometheus_client`'s own server limits neither time nor connections."""
+"""HTTP endpoint: `/metrics` for Prometheus, `/healthz` and `/readyz` for orchestrators; one request per connection.
+
+`prometheus_client`'s own server limits neither time nor connections.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,11 @@ _MOST_SCRAPERS: Final = 16
 
 
 class MetricsEndpoint:
-    """Endpoint for scrapes; the loop calls `collect`, and another thread formats the metrics."""
+    """Endpoint for scrapes; the loop calls `collect` and `is_ready`, and another thread formats the metrics."""
 
-    def __init__(self, collect: Callable[[], list[Metric]]) -> None:
+    def __init__(self, collect: Callable[[], list[Metric]], is_ready: Callable[[], bool]) -> None:
         self._collect = collect
+        self._is_ready = is_ready
         self._server: asyncio.Server | None = None
         self._open: dict[asyncio.StreamWriter, None] = {}  # the oldest first
 
@@ -70,13 +74,18 @@ class MetricsEndpoint:
         path = rest.partition(b" ")[0].partition(b"?")[0]
         if method not in (b"GET", b"HEAD"):
             return _response("405 Method Not Allowed", b"only GET\n")
+        is_head = method == b"HEAD"
+        if path == b"/healthz":
+            return _response("200 OK", b"ok\n", is_head=is_head)
+        if path == b"/readyz":
+            status, text = ("200 OK", b"ready\n") if self._is_ready() else ("503 Service Unavailable", b"stopping\n")
+            return _response(status, text, is_head=is_head)
         if path != b"/metrics":
-            return _response("404 Not Found", b"see /metrics\n")
+            return _response("404 Not Found", b"see /metrics, /healthz and /readyz\n")
         body = await asyncio.to_thread(exposition, self._collect())
-        return _response("200 OK", body, is_head=method == b"HEAD")
+        return _response("200 OK", body, kind=CONTENT_TYPE, is_head=is_head)
 
 
-def _response(status: str, body: bytes, *, is_head: bool = False) -> bytes:
-    kind = CONTENT_TYPE if status.startswith("200") else "text/plain"
+def _response(status: str, body: bytes, *, kind: str = "text/plain", is_head: bool = False) -> bytes:
     head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     return head.encode() + (b"" if is_head else body)

@@ -8,20 +8,22 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import compress
+from itertools import compress, product
 from typing import TYPE_CHECKING, Final
 
 from kwire.errors import InputError
 from kwire.protocol.relay import HeldBudget, RelayCounters
 from kwire.proxy.admission import Admission, QuietLog, Slot, TurnedAway
+from kwire.proxy.certificate_ends import certificate_ends
 from kwire.proxy.config import ListenerConfig, ProxyConfig, SniListenerConfig, host_and_port
 from kwire.proxy.configured_rules import configured_rule_sets
 from kwire.proxy.connection import ProxiedConnection
-from kwire.proxy.counts import ConnectionCounts, Ending
+from kwire.proxy.counts import TLS_FAILED, ConnectionCounts, Ending
 from kwire.proxy.listener_asyncio import AsyncioListener
 from kwire.proxy.listener_sni import SniListener
 from kwire.proxy.loop_native import NativeLoop, native_module
 from kwire.proxy.rule_set import RuleSet
+from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.taps import Taps
 from kwire.proxy.tls_native import native_tls
@@ -46,17 +48,22 @@ _LIMITS: Final[dict[TurnedAway, Callable[[ProxyConfig], str]]] = {
 class ProxyServer:
     """Proxy for a configuration checked by `load_config`.
 
-    `counters` has one item per thread: asyncio's, then those of the native loop; empty without `metrics`.
+    Attributes:
+        counters: counters by thread (0 for asyncio's) and tenant; empty without `metrics`.
+        certificates: end of the validity of each certificate in use, by listener and file; empty without `metrics`.
+        is_ready: whether the ports are open, and the proxy does not stop.
     """
 
     def __init__(self, config: ProxyConfig) -> None:
         self.config = config
         self.counts = ConnectionCounts()
-        self.counters = [] if config.metrics is None else [RelayCounters() for _ in range(1 + config.threads)]
+        self.counters: dict[tuple[int, str], RelayCounters] = {}
+        self.is_ready = False
         self.taps: Taps | None = None
         self._metrics = None if config.metrics is None else self._endpoint()
-        self._budget = HeldBudget(config.max_held_in_all)
-        self._rule_sets = configured_rule_sets(config, self._store_metrics, self._budget)
+        self.certificates = {} if config.metrics is None else certificate_ends(config)
+        self.budget = HeldBudget(config.max_held_in_all)
+        self._rule_sets = configured_rule_sets(config, self._store_metrics, self.budget)
         self._admission = Admission()
         self.quiet = QuietLog(log)
         self._flushing: asyncio.Task[None] | None = None
@@ -78,7 +85,7 @@ class ProxyServer:
             if error.name != "prometheus_client":
                 raise
             raise InputError("metrics need the package prometheus_client: pip install 'kwire[proxy]'") from error
-        return MetricsEndpoint(lambda: metrics_of(self))
+        return MetricsEndpoint(lambda: metrics_of(self), lambda: self.is_ready)
 
     def _store_metrics(self, lines: bytes) -> None:
         if self.taps is not None and self.taps.telemetry is not None:
@@ -95,26 +102,31 @@ class ProxyServer:
             yield from self._native.peers()
 
     def connected(self, peer: Peer, local: tuple[str, int], thread: int) -> ProxiedConnection:
-        """Create a connection with the current rules; `thread` is its index in `counters`."""
+        """Create a connection with the current rules, whose thread is `thread`."""
         tap = None if self.taps is None else self.taps.connected(peer, local)
         limits = {"max_frame": self.config.max_frame, "max_held": self.config.max_held}
-        counters = self.counters[thread] if self.counters else None
+        counters = None
+        if self._metrics is not None:
+            counters = self.counters.get((thread, peer.tenant)) or self.counters.setdefault((thread, peer.tenant), RelayCounters())
         rules = self._rule_sets[peer.tenant]
-        return ProxiedConnection(rules, peer, budget=self._budget, counters=counters, tap=tap, **limits)
+        return ProxiedConnection(rules, peer, budget=self.budget, counters=counters, tap=tap, **limits)
 
     def enter(self, listener: ListenerConfig | SniListenerConfig, address: str) -> Slot | None:
+        tenant = listener.tenant or ""
         found = self._admission.enter(self.config, listener.listen, address)
         if isinstance(found, Slot):
-            self.counts.count_opened(listener.node_id)
+            self.counts.count_opened(tenant, listener.node_id)
             return found
         self.quiet.warning(found, address, f"{address} to {listener.listen}: turned away: {_LIMITS[found](self.config)}")
-        self.counts.count_ended(listener.node_id, found)
+        self.counts.count_ended(tenant, listener.node_id, found)
         return None
 
     def left(self, slot: Slot, peer: Peer, ending: Ending, reason: str) -> None:
         """Count the end of a connection, and log the reason unless it is empty."""
         slot.left()
-        self.counts.count_ended(peer.node_id, ending)
+        self.counts.count_ended(peer.tenant, peer.node_id, ending)
+        if ending == "tls_failed":
+            self.counts.count_handshake(peer.tenant, reason.removeprefix(TLS_FAILED))
         if reason:
             # OpenSSL has a fixed list of reasons; other texts may have numbers that clients choose
             kind, text = (reason, reason) if ending == "tls_failed" else (ending, f"closed: {reason}")
@@ -142,12 +154,16 @@ class ProxyServer:
             for name in ("listeners", "sni_listeners", "loop", "threads", "metrics", "tap", "request_log", "telemetry")
         ):
             raise InputError("listeners, loop, threads, metrics, telemetry, request_log and tap can only be changed by a restart")
-        rule_sets = configured_rule_sets(config, self._store_metrics, self._budget)
+        rule_sets = configured_rule_sets(config, self._store_metrics, self.budget)
+        certificates = {} if config.metrics is None else certificate_ends(config)
         for listener in self._listeners:
             listener.renew_certificates()
         if self._native is not None:
             self._native.renew_certificates()
-        self._rule_sets, self.config = rule_sets, config
+        for old, new in product(self.rules.rules, rule_sets[""].rules):
+            if isinstance(old, RehearsalRule) and isinstance(new, RehearsalRule) and new.counts.continues(old.counts):
+                new.counts = old.counts
+        self._rule_sets, self.config, self.certificates = rule_sets, config, certificates
         if self._native is not None:
             self._native.take_limits()
 
@@ -165,14 +181,25 @@ class ProxyServer:
         except InputError:
             await self.close(0)
             raise
+        self.is_ready = True
 
     async def _flush(self) -> None:
         while True:
             await asyncio.sleep(1)
             self.quiet.flush()
+            await asyncio.to_thread(self._save_counts)
+
+    def _save_counts(self) -> None:
+        for rule in self.rules.rules:
+            if isinstance(rule, RehearsalRule):
+                try:
+                    rule.counts.save()
+                except OSError as error:
+                    self.quiet.warning("counts", "", f"{rule.counts.path} cannot be written: {error.strerror}")
 
     async def close(self, seconds: float) -> None:
         """Stop listening, wait up to `seconds` for answers owed to clients, then close all connections."""
+        self.is_ready = False
         until = time.monotonic() + seconds
         for listener in self._listeners:
             listener.stop()
@@ -183,6 +210,7 @@ class ProxyServer:
             await self._native.ended()
         if self._flushing is not None:
             self._flushing.cancel()
+            self._save_counts()
         self.quiet.flush(everything=True)
         if self._metrics is not None:
             self._metrics.close()
@@ -190,13 +218,13 @@ class ProxyServer:
             await asyncio.to_thread(self.taps.close)
 
     async def run(self, ready: Callable[[ProxyServer], None], reload: Callable[[], ProxyConfig] | None = None) -> None:
-        """Serve until SIGTERM or SIGINT; SIGHUP reads the configuration again, and keeps the old rules if it is invalid."""
+        """Serve until SIGTERM or SIGINT; SIGHUP calls `reload`, and keeps the old rules if the configuration is invalid."""
         _allow_files()
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGINT"):
             loop.add_signal_handler(getattr(signal, name), stop.set)
-        if reload is not None and hasattr(signal, "SIGHUP"):
+        if hasattr(signal, "SIGHUP"):
             loop.add_signal_handler(signal.SIGHUP, self._reload, reload)
         await self.open()
         ready(self)
@@ -204,7 +232,10 @@ class ProxyServer:
         log.info("stopping: %d connections", self.connections)
         await self.close(self.config.drain_seconds)
 
-    def _reload(self, read: Callable[[], ProxyConfig]) -> None:
+    def _reload(self, read: Callable[[], ProxyConfig] | None) -> None:
+        if read is None:  # the end of a terminal's session, too
+            log.info("nothing to reload: the proxy has no configuration file")
+            return
         try:
             self.replace_rules(read())
         except InputError as error:

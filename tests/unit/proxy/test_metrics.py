@@ -18,7 +18,8 @@ from kwire.proxy.exchange_metrics import exchange_metrics
 from kwire.proxy.metrics import connection_metrics, exposition, rule_metrics
 from kwire.proxy.metrics_endpoint import MetricsEndpoint
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
-from kwire.proxy.rules.rehearsal import RehearsalRule, Rejected
+from kwire.proxy.rules.rehearsal import RehearsalRule
+from kwire.proxy.rules.rejected_counts import Rejected
 from kwire.proxy.rules.rule import Peer
 
 
@@ -30,19 +31,23 @@ def samples(text: bytes) -> dict[tuple[str, ...], float]:
 
 def test_connections_by_software_and_by_how_they_ended() -> None:
     counts = ConnectionCounts()
-    counts.opened.update({1: 3, 2: 1})
-    counts.ended[1, "broker_unreachable"] += 2
+    counts.opened.update({("", 1): 3, ("acme", 2): 1})
+    counts.ended["", 1, "broker_unreachable"] += 2
+    for text in ("[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1000)", "wrong version number", "the client hung up"):
+        counts.count_handshake("acme", text)
     peers = [
         Peer("10.0.0.9", 1, 1, software_name="sarama", software_version="1.27.2"),
         Peer("10.0.0.9", 2, 1, software_name="sarama", software_version="1.27.2"),
-        Peer("10.0.0.9", 3, 2),
+        Peer("10.0.0.9", 3, 2, tenant="acme"),
     ]
     assert samples(exposition(connection_metrics(counts, peers))) == {
-        ("kwire_proxy_connections", "sarama", "1.27.2", "1"): 2,
-        ("kwire_proxy_connections", "unknown", "unknown", "2"): 1,
-        ("kwire_proxy_connections_opened_total", "1"): 3,
-        ("kwire_proxy_connections_opened_total", "2"): 1,
-        ("kwire_proxy_connections_closed_total", "1", "broker_unreachable"): 2,
+        ("kwire_proxy_connections", "sarama", "1.27.2", "1", ""): 2,
+        ("kwire_proxy_connections", "unknown", "unknown", "2", "acme"): 1,
+        ("kwire_proxy_connections_opened_total", "1", ""): 3,
+        ("kwire_proxy_connections_opened_total", "2", "acme"): 1,
+        ("kwire_proxy_connections_closed_total", "1", "broker_unreachable", ""): 2,
+        ("kwire_proxy_tls_handshakes_failed_total", "wrong version number", "acme"): 2,
+        ("kwire_proxy_tls_handshakes_failed_total", "the client hung up", "acme"): 1,
     }
 
 
@@ -56,7 +61,7 @@ def test_refusals_and_what_a_rehearsal_would_reject() -> None:
     refusals, rehearsal = RefusalsRule([Condition(software="old*")]), RehearsalRule("4.3.1", "count")
     refusals.count(Peer("10.0.0.9", 1, 1, software_name='old\n"quoted"', software_version="1"), 3)
     for address in ("10.0.0.8", "10.0.0.9"):
-        rehearsal.count(Rejected("sarama", "1.27.2", "billing", address, 8, 1))
+        rehearsal.counts.count(Rejected("sarama", "1.27.2", "billing", address, 8, 1))
     assert samples(exposition(rule_metrics([refusals, rehearsal]))) == {
         ("kwire_proxy_refusals_total", "Metadata", 'old\n"quoted"', "1"): 1,
         ("kwire_proxy_rehearsal_rejected_total", "OffsetCommit", "billing", "sarama", "1.27.2", "4.3.1", "1"): 2,
@@ -82,12 +87,19 @@ def test_the_endpoint() -> None:
             writer.close()
             await writer.wait_closed()
 
+    ready = [True, False]
+
     async def go() -> list[bytes]:
-        endpoint = MetricsEndpoint(lambda: list(connection_metrics(ConnectionCounts(), [Peer("10.0.0.9", 1, 1)])))
+        metrics = list(connection_metrics(ConnectionCounts(), [Peer("10.0.0.9", 1, 1)]))
+        endpoint = MetricsEndpoint(lambda: metrics, lambda: ready.pop(0))
         await endpoint.open("127.0.0.1", 0)
         requests = (b"GET /metrics?x=1 HTTP/1.1\r\nHost: x\r\n\r\n", b"HEAD /metrics HTTP/1.0\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n")
+        health = [await asked(endpoint.port, b"GET %b HTTP/1.1\r\n\r\n" % path) for path in (b"/healthz", b"/readyz", b"/readyz")]
+        assert [each.partition(b"\r\n")[0] for each in health] == [
+            b"HTTP/1.1 200 OK", b"HTTP/1.1 200 OK", b"HTTP/1.1 503 Service Unavailable"
+        ]  # fmt: skip
         found = [await asked(endpoint.port, each) for each in (*requests, b"POST /metrics HTTP/1.1\r\n\r\n", b"x" * 70_000)]
-        other = MetricsEndpoint(list)
+        other = MetricsEndpoint(list, bool)
         with pytest.raises(InputError, match="cannot be listened on"):
             await other.open("127.0.0.1", endpoint.port)
         endpoint.close()
@@ -97,7 +109,7 @@ def test_the_endpoint() -> None:
     metrics, head, elsewhere, posted, endless = asyncio.run(go())
     status, _, body = metrics.partition(b"\r\n\r\n")
     assert status.startswith(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n")
-    assert b'kwire_proxy_connections{client_software_name="unknown",client_software_version="unknown",node_id="1"} 1.0\n' in body
+    assert b'kwire_proxy_connections{client_software_name="unknown",client_software_version="unknown",node_id="1",tenant=""} 1.0\n' in body
     assert f"Content-Length: {len(body)}\r\n".encode() in status + b"\r\n"
     assert head == status + b"\r\n\r\n"
     assert (elsewhere[:12], posted[:12], endless) == (b"HTTP/1.1 404", b"HTTP/1.1 405", b"")
@@ -109,18 +121,18 @@ def test_exchanges_and_their_latencies() -> None:
     for latency, error in ((100_000, 0), (100_999, 0), (40_000_000_000, 25)):
         counters.count(("sarama", "1.27.2"), "billing", 12, 0, error, 18, 6, latency)
     counters.count(("sarama", "1.27.2"), None, 0, 7, None, 90, 0, None)  # acks 0
-    found = samples(exposition(exchange_metrics(counters.rows(), 3)))
+    found = samples(exposition(exchange_metrics((("acme", row) for row in counters.rows()), 3)))
     named = ("sarama", "1.27.2")
-    assert found[("kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", *named, "0")] == 2
-    assert found[("kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", *named, "25")] == 1
-    assert found[("kwire_proxy_exchanges_total", "Produce", "7", "", *named, "")] == 1
-    assert found[("kwire_proxy_frame_bytes_total", "Heartbeat", "billing", *named, "request")] == 54
-    assert found[("kwire_proxy_frame_bytes_total", "Heartbeat", "billing", *named, "response")] == 18
-    buckets = {labels[-1]: value for labels, value in found.items() if labels[:2] == ("kwire_proxy_latency_seconds_bucket", "Heartbeat")}
+    assert found[("kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", *named, "0", "acme")] == 2
+    assert found[("kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", *named, "25", "acme")] == 1
+    assert found[("kwire_proxy_exchanges_total", "Produce", "7", "", *named, "", "acme")] == 1
+    assert found[("kwire_proxy_frame_bytes_total", "Heartbeat", "billing", *named, "request", "acme")] == 54
+    assert found[("kwire_proxy_frame_bytes_total", "Heartbeat", "billing", *named, "response", "acme")] == 18
+    buckets = {labels[-2]: value for labels, value in found.items() if labels[:2] == ("kwire_proxy_latency_seconds_bucket", "Heartbeat")}
     assert [buckets[bound] for bound in ("6.4e-05", "0.000128", "33.5544", "+Inf")] == [0, 2, 2, 3]
-    assert found[("kwire_proxy_latency_seconds_count", "Heartbeat", *named)] == 3
-    assert found[("kwire_proxy_latency_seconds_sum", "Heartbeat", *named)] == pytest.approx(40.0002)
-    assert found[("kwire_proxy_latency_seconds_count", "Produce", *named)] == 0
+    assert found[("kwire_proxy_latency_seconds_count", "Heartbeat", *named, "acme")] == 3
+    assert found[("kwire_proxy_latency_seconds_sum", "Heartbeat", *named, "acme")] == pytest.approx(40.0002)
+    assert found[("kwire_proxy_latency_seconds_count", "Produce", *named, "acme")] == 0
     assert found["kwire_proxy_uncounted_exchanges_total",] == 3
 
 
@@ -136,6 +148,6 @@ def test_exchanges_of_several_threads_are_added_up() -> None:
     threads = [RelayCounters(), RelayCounters()]
     for counters in threads:
         counters.count(("sarama", "1.27.2"), "billing", 12, 0, 0, 18, 6, 100_000)
-    found = samples(exposition(exchange_metrics((row for counters in threads for row in counters.rows()), 0)))
-    assert found["kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", "sarama", "1.27.2", "0"] == 2
-    assert found["kwire_proxy_latency_seconds_count", "Heartbeat", "sarama", "1.27.2"] == 2
+    found = samples(exposition(exchange_metrics((("", row) for counters in threads for row in counters.rows()), 0)))
+    assert found["kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", "sarama", "1.27.2", "0", ""] == 2
+    assert found["kwire_proxy_latency_seconds_count", "Heartbeat", "sarama", "1.27.2", ""] == 2

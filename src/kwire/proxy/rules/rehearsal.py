@@ -9,53 +9,38 @@ It cannot simulate versions that only the later release has, other broker defaul
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Literal
 
 import kwire
 from kwire.codec import VersionLimits
 from kwire.errors import InputError
 from kwire.protocol.relay import CALL, CLOSE, Held, RelayRule
 from kwire.proxy.rules.api_versions_answer import API_VERSIONS, limited_answers
+from kwire.proxy.rules.rejected_counts import Rejected, RejectedCounts
 from kwire.proxy.rules.rule import ConnectionRule, Peer
 from kwire.schema import Release, Target, Versions, catalog, releases
 
-__all__ = ["RehearsalMode", "RehearsalRule", "Rejected"]
+__all__ = ["RehearsalMode", "RehearsalRule"]
 
 RehearsalMode = Literal["count", "break"]
-_MOST_COUNTED: Final = 10_000
-
-
-class Rejected(NamedTuple):
-    software_name: str
-    software_version: str
-    client_id: str
-    address: str
-    api_key: int
-    api_version: int
 
 
 class RehearsalRule:
     """The rule; `release` is a release, or a file with the answer of another broker to ApiVersions (`kwire.analysis.targets`).
 
     Attributes:
-        lock: lock for readers of the counts.
-        rejected: rejected requests by sender, at most 10,000 kinds; with `break`, the first one closes its connection and is logged.
-        others: rejected requests beyond.
+        counts: rejected requests; with `break`, the first one closes its connection and is logged.
     """
 
     name = "rehearsal"
 
-    def __init__(self, release: str, mode: RehearsalMode) -> None:
+    def __init__(self, release: str, mode: RehearsalMode, counts_file: str | None = None) -> None:
         self.release = _release(release)
         self.mode: RehearsalMode = mode
         self.raw_gssapi = mode == "count" or self.release.takes_raw_gssapi
-        self.lock = threading.Lock()
-        self.rejected: Counter[Rejected] = Counter()
-        self.others = 0
+        self.counts = RejectedCounts(self.release.name, counts_file if mode == "count" else None)
 
     def relay_rules(self) -> Iterator[RelayRule]:
         for key, versions in self._rejects():
@@ -79,13 +64,6 @@ class RehearsalRule:
     def connected(self, peer: Peer) -> ConnectionRule:
         return _Rehearsing(self, peer)
 
-    def count(self, what: Rejected) -> None:
-        with self.lock:
-            if what in self.rejected or len(self.rejected) < _MOST_COUNTED:
-                self.rejected[what] += 1
-            else:
-                self.others += 1
-
 
 def _release(text: str) -> Release:
     try:
@@ -106,4 +84,6 @@ class _Rehearsing(ConnectionRule):
     def request(self, held: Held, frame: bytes) -> None:
         peer = self._peer
         client_id = kwire.peek_header(frame, strict=False).client_id or ""
-        self._rule.count(Rejected(peer.software_name, peer.software_version, client_id, peer.address, held.api_key, held.api_version))
+        self._rule.counts.count(
+            Rejected(peer.software_name, peer.software_version, client_id, peer.address, held.api_key, held.api_version)
+        )
