@@ -106,10 +106,10 @@ def rule_metrics(rules: Iterable[Rule]) -> Iterator[Metric]:
                 refused[name or "unknown", version or "unknown", catalog().api_name(key) or str(key)] += count
             yield _counter("kwire_proxy_refusals", "Responses to clients that are refused", refused, *names)
         elif isinstance(rule, RehearsalRule):
-            counts, others = rule.counts.read()
+            rejected, others = rule.counts.read()
             yield _counter(
                 "kwire_proxy_rehearsal_rejected", f"Requests that {rule.release.title} would reject",
-                _rejected(rule, counts), "client_software_name", "client_software_version", "client_id", "api", "version", "release",
+                _rejected(rule, rejected), "client_software_name", "client_software_version", "client_id", "api", "version", "release",
             )  # fmt: skip
             yield _counter("kwire_proxy_rehearsal_others", "Further ones of clients beyond the limit", {(): others})
 
