@@ -170,7 +170,7 @@ def test_a_large_request_before_authentication_is_closed_at_its_first_bytes(capl
             closed = await asyncio.wait_for(reader.read(-1), 30)
             other_writer.write(heartbeat(7))
             served = await asyncio.wait_for(other_reader.readexactly(len(answer(7, len(HEARTBEAT)))), 30)
-            return closed, served, server._budget.used
+            return closed, served, server.budget.used
 
     assert asyncio.run(go()) == (b"", answer(7, len(HEARTBEAT)), 0)
     assert "an ApiVersions or SASL request of 94371840 bytes is longer than the 524,288 that brokers accept" in caplog.text
