@@ -89,7 +89,7 @@ def test_a_close_that_waits_comes() -> None:
             assert await asyncio.wait_for(reader.read(-1), 30) == b""
             await is_left_alone(server)
             _, ends = server.counts.read()
-            assert ends[1, "rule"] == 1
+            assert ends["", 1, "rule"] == 1
 
     asyncio.run(go())
 

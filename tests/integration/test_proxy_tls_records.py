@@ -287,4 +287,4 @@ def test_the_proxy_serves_on_whatever_records_come(tls_proxy: ProxyServer, autho
             break
         waiting.wait(0.05)
     assert tls_proxy.connections == 0
-    assert "fault" not in {reason for _, reason in tls_proxy.counts.read()[1]}
+    assert "fault" not in {reason for *_, reason in tls_proxy.counts.read()[1]}

@@ -40,19 +40,15 @@ _IN_SSL: Final = re.compile(r"^\[\w+: \w+\] | \(_ssl\.c:\d+\)$")  # around the t
 
 
 class ConnectionCounts:
-    """Counts since the start of a proxy, by tenant and node id, and reason of the end; thread-safe.
+    """Counts since the start of a proxy, by tenant, node id and reason of the end; thread-safe."""
 
-    Attributes:
-        handshakes: failed TLS handshakes of clients by tenant and cause, a text of OpenSSL or of the system.
-    """
-
-    __slots__ = ("_lock", "ended", "handshakes", "opened")
+    __slots__ = ("_handshakes", "_lock", "ended", "opened")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.opened: Counter[tuple[str, int]] = Counter()
         self.ended: Counter[tuple[str, int, Ending]] = Counter()
-        self.handshakes: Counter[tuple[str, str]] = Counter()
+        self._handshakes: Counter[tuple[str, str]] = Counter()
 
     def count_opened(self, tenant: str, node_id: int) -> None:
         with self._lock:
@@ -64,11 +60,16 @@ class ConnectionCounts:
 
     def count_handshake(self, tenant: str, cause: str) -> None:
         with self._lock:
-            self.handshakes[tenant, _IN_SSL.sub("", cause)] += 1
+            self._handshakes[tenant, _IN_SSL.sub("", cause)] += 1
 
-    def read(self) -> tuple[Counter[tuple[str, int]], Counter[tuple[str, int, Ending]], Counter[tuple[str, str]]]:
+    def read(self) -> tuple[Counter[tuple[str, int]], Counter[tuple[str, int, Ending]]]:
         with self._lock:
-            return self.opened.copy(), self.ended.copy(), self.handshakes.copy()
+            return self.opened.copy(), self.ended.copy()
+
+    def failed_handshakes(self) -> Counter[tuple[str, str]]:
+        """Return the number of failed TLS handshakes of clients by tenant and cause, a text of OpenSSL or of the system."""
+        with self._lock:
+            return self._handshakes.copy()
 
 
 def software_of(peers: Iterable[Peer]) -> Counter[tuple[str, ...]]:

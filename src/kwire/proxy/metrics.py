@@ -75,12 +75,13 @@ def connection_metrics(counts: ConnectionCounts, peers: Iterable[Peer]) -> Itera
     """Yield open connections by software, as KIP-511's gauge `connections` does, and counts of opened and closed connections."""
     names = ("client_software_name", "client_software_version", "tenant", "node_id")
     yield _filled(GaugeMetricFamily("kwire_proxy_connections", "Clients that are connected", labels=names), software_of(peers))
-    opens, ends, handshakes = counts.read()
+    opens, ends = counts.read()
     opened = {(tenant, str(node)): count for (tenant, node), count in opens.items()}
     yield _counter("kwire_proxy_connections_opened", "Connections of clients", opened, "tenant", "node_id")
     ended = {(tenant, str(node), reason): count for (tenant, node, reason), count in ends.items()}
     yield _counter("kwire_proxy_connections_closed", "Connections that are over, by reason", ended, "tenant", "node_id", "reason")
-    yield _counter("kwire_proxy_tls_handshakes_failed", "TLS handshakes of clients that failed, by cause", handshakes, "tenant", "cause")
+    failed = counts.failed_handshakes()
+    yield _counter("kwire_proxy_tls_handshakes_failed", "TLS handshakes of clients that failed, by cause", failed, "tenant", "cause")
 
 
 def tap_metrics(taps: Taps) -> Iterator[Metric]:
