@@ -404,7 +404,9 @@ cdef class Worker:
                 if isinstance(outcome, Answer):
                     relay.answer_held(held, outcome.frame, t)
                 else:
-                    frame, response = (outcome.frame, CALL) if isinstance(outcome, Watched) else (outcome, None)
+                    frame, response = outcome, None
+                    if isinstance(outcome, Watched):
+                        frame, response = outcome.frame, None if outcome.response is None else CALL
                     relay.release_held(held, None if frame is None or frame is held.frame else [frame], t, response)
             finally:
                 relay.over()

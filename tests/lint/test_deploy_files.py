@@ -13,12 +13,14 @@ from typing import Any
 
 import click
 import pytest
+import trustme
 import yaml
 from mkdocs.config import load_config
 from mkdocs.structure.files import Files
 
 from kwire import __version__
 from kwire.cli.entry import commands
+from kwire.proxy import load_config as load_proxy
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -26,9 +28,11 @@ PAGE = (ROOT / "docs" / "how-to" / "deploy.md").read_text("utf-8")
 IMAGE = f"ghcr.io/kwire/kwire:{__version__}"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
 MANIFESTS = [
-    each for name in ("capture", "analyze") for each in yaml.safe_load_all((DEPLOY / "kubernetes" / f"{name}.yaml").read_text("utf-8"))
+    each
+    for name in ("capture", "analyze", "proxy")
+    for each in yaml.safe_load_all((DEPLOY / "kubernetes" / f"{name}.yaml").read_text("utf-8"))
 ]
-PODS = {each["kind"]: each["spec"]["template"]["spec"] for each in MANIFESTS if "template" in each["spec"]}
+PODS = {each["kind"]: each["spec"]["template"]["spec"] for each in MANIFESTS if "template" in each.get("spec", {})}
 CONTAINERS = {each["name"]: each for pod in PODS.values() for each in (*pod.get("initContainers", ()), *pod["containers"])}
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 # text in which people read or run command lines, comments of the files included
@@ -109,7 +113,7 @@ def test_volumes_of_the_pods() -> None:
     claims = {each["metadata"]["name"] for each in MANIFESTS if each["kind"] == "PersistentVolumeClaim"}
     for pod in PODS.values():
         volumes = {each["name"] for each in pod["volumes"]}
-        assert {each["persistentVolumeClaim"]["claimName"] for each in pod["volumes"] if "persistentVolumeClaim" in each} == claims
+        assert {each["persistentVolumeClaim"]["claimName"] for each in pod["volumes"] if "persistentVolumeClaim" in each} <= claims
         for container in (*pod.get("initContainers", ()), *pod["containers"]):
             assert {each["name"] for each in container["volumeMounts"]} <= volumes
 
@@ -130,6 +134,32 @@ def test_pods_have_few_rights() -> None:
     (capture,) = (each for each in MANIFESTS if each["kind"] == "DaemonSet")
     assert capture["spec"]["selector"]["matchLabels"] == capture["spec"]["template"]["metadata"]["labels"]
     assert "setcap cap_net_raw+ep" in (DEPLOY / "Dockerfile").read_text("utf-8")
+
+
+def test_the_proxy_on_kubernetes(tmp_path: Path) -> None:
+    """Its configuration is valid, and ports, names, times and memory of the manifests are those of the configuration."""
+    found = {each["kind"]: each for each in MANIFESTS[-4:]}
+    made = trustme.CA().issue_cert("*.kafka.example.com")
+    made.cert_chain_pems[0].write_to_path(str(tmp_path / "tls.crt"))
+    made.private_key_pem.write_to_path(str(tmp_path / "tls.key"))
+    pod = found["Deployment"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    mounts = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
+    (tmp_path / "proxy.toml").write_text(found["ConfigMap"]["data"]["proxy.toml"].replace(mounts["tls"], str(tmp_path)))
+    config = load_proxy(tmp_path / "proxy.toml")
+    assert container["args"] == ["proxy", mounts["config"]]
+    (listener,) = config.sni_listeners
+    ports = {each["name"]: each["containerPort"] for each in container["ports"]}
+    assert (f":{ports['kafka']}", f"0.0.0.0:{ports['metrics']}") == (listener.listen, config.metrics)
+    probes = {name: container[name]["httpGet"] for name in ("readinessProbe", "livenessProbe")}
+    assert probes == {"readinessProbe": {"path": "/readyz", "port": "metrics"}, "livenessProbe": {"path": "/healthz", "port": "metrics"}}
+    assert found["Service"]["spec"]["ports"] == [{"name": "kafka", "port": listener.port, "targetPort": "kafka"}]
+    wait = int(container["lifecycle"]["preStop"]["exec"]["command"][1])
+    assert pod["terminationGracePeriodSeconds"] > wait + config.drain_seconds
+    assert int(container["resources"]["limits"]["memory"].removesuffix("Gi")) << 30 >= 2 * config.max_held_in_all
+    labels = found["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    assert labels == found["Deployment"]["spec"]["selector"]["matchLabels"] == found["Service"]["spec"]["selector"]
+    assert labels == found["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"]
 
 
 def test_the_page_lists_inputs_of_the_action() -> None:

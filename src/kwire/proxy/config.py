@@ -17,8 +17,8 @@ from kwire.proxy.config_table import MOST_SECONDS, ConfigTable, Count, Meta, Sec
 from kwire.proxy.tls_config import TlsConfig, UpstreamTlsConfig
 
 __all__ = [
-    "AddressesConfig", "ListenerConfig", "ProxyConfig", "RefusalConfig", "RehearsalConfig", "SniBroker", "SniListenerConfig", "TapConfig",
-    "TelemetryConfig", "TlsConfig", "UpstreamTlsConfig", "VersionsConfig", "host_and_port",
+    "AddressesConfig", "ListenerConfig", "ProxyConfig", "QuotaConfig", "RefusalConfig", "RehearsalConfig", "SniBroker", "SniListenerConfig",
+    "TapConfig", "TelemetryConfig", "TlsConfig", "UpstreamTlsConfig", "VersionsConfig", "host_and_port",
 ]  # fmt: skip
 
 MIB = 1 << 20
@@ -131,6 +131,18 @@ class RefusalConfig(ConfigTable, frozen=True):
     address: Annotated[str | None, Meta(description="Address of the client.")] = None
 
 
+class QuotaConfig(ConfigTable, frozen=True):
+    """Quota of the clients that match all conditions. Each client id or principal that a pattern matches has its own; without patterns,
+    all share it. A client may use the amount of one second at once, and then gets `throttle_time_ms`."""
+
+    tenant: Annotated[str | None, Meta(description="Name of a table under `[tenants]`.")] = None
+    client_id: Annotated[str | None, Meta(description="Client id, which may contain `*`.")] = None
+    principal: Annotated[str | None, Meta(description="Principal, such as `User:alice`, which may contain `*`.")] = None
+    request_bytes: Annotated[Count | None, Meta(description="Bytes of requests per second.")] = None
+    response_bytes: Annotated[Count | None, Meta(description="Bytes of responses per second.")] = None
+    requests: Annotated[Count | None, Meta(description="Requests per second.")] = None
+
+
 class TenantConfig(ConfigTable, frozen=True):
     """Tenant of a cluster."""
 
@@ -198,6 +210,7 @@ class ProxyConfig(ConfigTable, frozen=True):
     versions: VersionsConfig | None = None
     rehearsal: RehearsalConfig | None = None
     refusals: Annotated[list[RefusalConfig], Meta(description="Clients that are refused.")] = []
+    quotas: Annotated[list[QuotaConfig], Meta(description="Bytes and requests per second.")] = []
     tenants: Annotated[dict[str, TenantConfig], Meta(description="Tenants by name.")] = {}
     telemetry: TelemetryConfig | None = None
     tap: TapConfig | None = None

@@ -119,6 +119,9 @@ def _check_tenants(config: ProxyConfig) -> None:
                 raise InputError(
                     "raw_sasl_tokens: raw tokens hide the principal, so they bypass principals of a tenant; remove one of the two"
                 )
+    for quota in config.quotas:
+        if quota.tenant is not None and quota.tenant not in config.tenants:
+            raise InputError(f"a quota is of tenant {quota.tenant!r}, and there is no [tenants.{quota.tenant}]")
     for listener in config.all_listeners:
         if listener.tenant is not None and listener.tenant not in config.tenants:
             raise InputError(f"listener {listener.listen} is of tenant {listener.tenant!r}, and there is no [tenants.{listener.tenant}]")

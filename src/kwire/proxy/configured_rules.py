@@ -11,6 +11,7 @@ from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.principals import PrincipalsRule
+from kwire.proxy.rules.quotas import QuotasRule
 from kwire.proxy.rules.raw_tokens import RawTokensRule
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
 from kwire.proxy.rules.rehearsal import RehearsalRule
@@ -46,6 +47,8 @@ def configured_rules(config: ProxyConfig, store: Callable[[bytes], object] = len
     if config.refusals:
         conditions = [Condition(each.software, each.version, each.client_id, each.principal, each.address) for each in config.refusals]
         rules.append(RefusalsRule(conditions, _reached(config), budget))
+    if config.quotas:
+        rules.append(QuotasRule(config.quotas))
     if config.versions is not None:
         rules.append(VersionsRule(config.versions.cap))
     if config.telemetry is not None:

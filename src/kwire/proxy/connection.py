@@ -32,7 +32,7 @@ class ProxiedConnection:
         self._rules = rules.connected(peer)
         self.relay = Relay(self._rules.plan, max_frame=max_frame, max_held=max_held, budget=budget, counters=counters)
         self.refusal = ""
-        self.delayed: tuple[Held, Answer | Refusal] | None = None
+        self.delayed: tuple[Held, Answer | Refusal | Watched] | None = None
         self._frames = False
         self._tap = tap
         self.peer = peer
@@ -51,9 +51,9 @@ class ProxiedConnection:
     def settle_delayed(self, t: int) -> Moves:
         held, outcome = self.take_delayed()
         self._frames = True
-        return Moves() if isinstance(outcome, Refusal) else self._settled(self.relay.answer(held, outcome.frame, t=t), t)
+        return self._settled(self._carry_out(held, outcome, t), t)
 
-    def take_delayed(self) -> tuple[Held, Answer | Refusal]:
+    def take_delayed(self) -> tuple[Held, Answer | Refusal | Watched]:
         """Return the delayed outcome, which the caller applies; a `Refusal` sets `refusal`."""
         assert self.delayed is not None
         found, self.delayed = self.delayed, None
@@ -106,7 +106,7 @@ class ProxiedConnection:
             found = self._rules.apply(held)
         except (WireError, EncodeError) as error:
             found = Refusal(f"{held.kind} of api {held.api_key} v{held.api_version}: {error}")
-        if isinstance(found, (Answer, Refusal)) and found.delay:
+        if isinstance(found, (Answer, Refusal, Watched)) and found.delay:
             self.delayed = held, found
         elif isinstance(found, Refusal):
             self.refusal = found.reason
@@ -116,9 +116,14 @@ class ProxiedConnection:
 
     def _settle(self, held: Held, t: int) -> Moves:
         outcome = self.outcome(held)
-        if isinstance(outcome, Refusal) or (self.delayed is not None and self.delayed[0] is held):
+        is_delayed = self.delayed is not None and self.delayed[0] is held
+        return Moves() if is_delayed else self._carry_out(held, outcome, t)
+
+    def _carry_out(self, held: Held, outcome: Outcome, t: int) -> Moves:
+        if isinstance(outcome, Refusal):
             return Moves()
         if isinstance(outcome, Answer):
             return self.relay.answer(held, outcome.frame, t=t)
-        frame, response = (outcome.frame, CALL) if isinstance(outcome, Watched) else (outcome, None)
+        response = CALL if isinstance(outcome, Watched) and outcome.response is not None else None
+        frame = outcome.frame if isinstance(outcome, Watched) else outcome
         return self.relay.release(held, None if frame is None or frame is held.frame else [frame], t=t, response=response)

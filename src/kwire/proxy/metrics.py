@@ -14,6 +14,7 @@ import kwire
 from kwire.protocol.capped_counts import capped
 from kwire.proxy.counts import ConnectionCounts, software_of
 from kwire.proxy.exchange_metrics import exchange_metrics
+from kwire.proxy.rules.quotas import QuotasRule
 from kwire.proxy.rules.refusals import RefusalsRule
 from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.rules.rejected_counts import Rejected
@@ -106,6 +107,9 @@ def rule_metrics(rules: Iterable[Rule]) -> Iterator[Metric]:
             for (name, version, key), count in counts.items():
                 refused[name or "unknown", version or "unknown", catalog().api_name(key) or str(key)] += count
             yield _counter("kwire_proxy_refusals", "Responses to clients that are refused", refused, *names)
+        elif isinstance(rule, QuotasRule):
+            throttled = {(tenant,): count for tenant, count in rule.read().items()}
+            yield _counter("kwire_proxy_throttled", "Responses to clients that exceed a quota", throttled, "tenant")
         elif isinstance(rule, RehearsalRule):
             rejected, others = rule.counts.read()
             yield _counter(

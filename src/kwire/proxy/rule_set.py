@@ -125,6 +125,7 @@ class ConnectionRules:
         is_request = held.kind == "request"
         frame = held.frame
         watching = self._watched.popleft() if held.was_asked_for else []
+        delay = 0.0
         for step in self._steps.get(("request" if is_request else "response", held.api_key, held.api_version), ()):
             outcome: Outcome
             own = self._own[step.rule]
@@ -137,14 +138,16 @@ class ConnectionRules:
             if isinstance(outcome, (Answer, Refusal)):
                 return outcome
             if isinstance(outcome, Watched):
-                watching.append(outcome.response)
+                if outcome.response is not None:
+                    watching.append(outcome.response)
+                delay = max(delay, outcome.delay)
                 outcome = outcome.frame
             frame = frame if outcome is None else outcome
         if is_request:
             if not watching or not held.wants_answer or self.plan.action("response", held.api_key, held.api_version) == CLOSE:
-                return frame
+                return Watched(frame, None, delay) if delay else frame
             self._watched.append(watching)
-            return Watched(frame, watching[0])
+            return Watched(frame, watching[0], delay)
         for look in watching:
             frame = look(held, frame) or frame
         return frame

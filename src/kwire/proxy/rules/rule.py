@@ -48,10 +48,14 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Request to forward, and a function that gets its response after the edits and calls of all rules."""
+    """Request to forward, and a function that gets its response after the edits and calls of all rules.
+
+    The client is not read for `delay` seconds before.
+    """
 
     frame: bytes
-    response: Callable[[Held, bytes], bytes | None]
+    response: Callable[[Held, bytes], bytes | None] | None
+    delay: float = 0
 
 
 Outcome: TypeAlias = bytes | Answer | Refusal | Watched | None
