@@ -12,7 +12,7 @@ from kwire.errors import InputError
 from kwire.json_encoding import encode_json
 from kwire.schema import Target
 
-__all__ = ["add_target", "is_stale", "named_targets"]
+__all__ = ["add_target", "is_stale", "named_target", "named_targets"]
 
 _STALE_DAYS: Final = 365
 
@@ -33,6 +33,13 @@ def named_targets() -> dict[str, Target]:
     """
     own = [read_target(str(path)) for path in sorted(_folder().glob("*.json"))]
     return {each.name: each for each in (*shipped_targets(), *own) if isinstance(each, Target)}
+
+
+def named_target(text: str) -> Target | None:
+    """Return the target of a name, else the newest whose name goes on behind a `.` or `-`: `redpanda-24.3` is redpanda-24.3.1."""
+    known = named_targets()
+    longer = [each for name, each in known.items() if name.startswith((f"{text}.", f"{text}-"))]
+    return known.get(text) or max(longer, key=lambda each: each.date, default=None)
 
 
 def add_target(name: str, file: str) -> Target:

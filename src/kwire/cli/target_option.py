@@ -40,7 +40,7 @@ def target_of(text: str, config: str | None) -> Release:
     Raises:
         InputError: it is none of these, or the broker does not answer.
     """
-    from kwire.analysis.named_targets import is_stale, named_targets
+    from kwire.analysis.named_targets import is_stale, named_target
     from kwire.analysis.targets import is_release, read_target
     from kwire.cli.terminal import warn
     from kwire.schema import Target, releases
@@ -48,13 +48,13 @@ def target_of(text: str, config: str | None) -> Release:
     if is_release(text):
         return releases().resolve(text)
     found: Release
-    named = named_targets().get(text)
-    if named is not None:
+    named = named_target(text)
+    if Path(text).exists() and (named is None or named.name != text):
+        found = read_target(text)
+    elif named is not None:
         found = named
         if is_stale(named):
-            warn(f"the answer of {text} is of {named.date}, more than a year ago; ask a broker with --to HOST:PORT for today's")
-    elif Path(text).exists():
-        found = read_target(text)
+            warn(f"the answer of {named.name} is of {named.date}, more than a year ago; ask a broker with --to HOST:PORT for today's")
     elif ":" in text:
         found = _asked(text, config)
     else:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from kwire.analysis.named_targets import is_stale, named_targets
+from kwire.analysis.named_targets import is_stale, named_target, named_targets
 from kwire.cli.entry import commands
 from kwire.cli.target_option import target_of
 from kwire.schema import Target, releases
@@ -74,6 +74,20 @@ def test_stale_after_a_year() -> None:
     target = Target("shop", {}, "", "2025-01-01")
     assert [is_stale(target, date(*day)) for day in ((2026, 1, 1), (2026, 1, 2))] == [False, True]
     assert is_stale(Target("shop", {}, "", "some day"))
+
+
+def test_the_newest_patch_of_a_shorter_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, configuration: Path) -> None:
+    answer = tmp_path / "redpanda-24.3"
+    answer.write_text(TOOL)
+    assert invoke("add", "redpanda-24.3.7", str(answer)).exit_code == 0
+    assert [target_of(name, None).name for name in ("redpanda-24.3", "redpanda", "tansu")] == ["redpanda-24.3.7"] * 2 + ["tansu-0.6.0"]
+    for name in ("redpanda-24", "redp", "tansu-0.6.0.1"):
+        found = named_target(name)
+        assert (None if found is None else found.name) == ("redpanda-24.3.7" if name == "redpanda-24" else None)
+    monkeypatch.chdir(tmp_path)
+    file = target_of("redpanda-24.3", None)
+    assert isinstance(file, Target)
+    assert file.source == "redpanda-24.3"
 
 
 def test_a_stale_target_says_so(capsys: pytest.CaptureFixture[str]) -> None:
