@@ -1,6 +1,6 @@
 """Hours of a small cluster: CPU of an append, of an hour alone, and of a merge of all hours, in one process.
 
-An append puts the sums of all runs together, so it grows; an hour alone does not, and the hours are merged once.
+An append keeps finished days of hourly sums as they are, and puts all other sums together, of which the steps of groups grow.
 """
 
 from __future__ import annotations

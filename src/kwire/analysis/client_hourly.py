@@ -14,8 +14,9 @@ from kwire.analysis.partials import PARTS, Partial
 from kwire.analysis.row_sums import codes_of
 from kwire.tables.schemas import BUCKETS, CLIENT_HOURLY
 
-__all__ = ["client_hourly"]
+__all__ = ["client_hourly", "software_of"]
 
+_SOFTWARE: Final = ("software_name", "software_version")
 _USE: Final = ("client_key", "server", "api_key", "api_version", "hour")
 
 
@@ -25,7 +26,8 @@ def client_hourly(partial: Partial) -> pa.Table:
     numbers, first = codes_of(*(column.combine_chunks() for column in both.columns))
     histograms = _histograms(latencies, numbers[len(hourly) :], len(first))
     found: dict[str, Any] = {name: hourly.column(name) for name in hourly.column_names}
-    found |= _software(partial["identities"], hourly)
+    software = software_of(partial["identities"])
+    found |= {name: _looked_up(hourly, "client_key", software, name) for name in _SOFTWARE}
     found["node_id"] = _looked_up(hourly, "server", partial["servers"], "node_id")
     found["latency_histogram"] = histograms.take(pa.array(numbers[: len(hourly)]))
     return pa.table([found[name] for name in CLIENT_HOURLY.names], schema=CLIENT_HOURLY)
@@ -47,11 +49,9 @@ def _histograms(latencies: pa.Table, numbers: Ints, count: int) -> Any:
     return pa.ListArray.from_arrays(starts, rows, type=BUCKETS)
 
 
-def _software(identities: pa.Table, hourly: pa.Table) -> dict[str, Any]:
+def software_of(identities: pa.Table) -> pa.Table:
     last = pc.ScalarAggregateOptions(skip_nulls=False)
-    names = ("software_name", "software_version")
-    found = aggregated(identities, ["client_key"], ((name, "last", last) for name in names))
-    return {name: _looked_up(hourly, "client_key", found, name) for name in names}
+    return aggregated(identities, ["client_key"], ((name, "last", last) for name in _SOFTWARE))
 
 
 def _looked_up(rows: pa.Table, key: str, known: pa.Table, column: str) -> Any:

@@ -28,7 +28,7 @@ from kwire.capture.request_logs.times import zone_of
 from kwire.errors import InputError
 from kwire.runs.digest_task import KnownRows, digest_rows, known_rows, merged
 from kwire.runs.divided_files import whole_files
-from kwire.runs.finish_task import Finishing, finish_tables, gathered, write_table
+from kwire.runs.finish_task import Finishing, day_of_part, finish_tables, gathered, write_table
 from kwire.runs.job_request import JobReport, JobRequest
 from kwire.runs.late_columns import fill_late, late_facts
 from kwire.runs.local_processes import PROCESS_BYTES, LocalProcesses
@@ -111,7 +111,7 @@ def _all_sums(results: Sequence[SeriesResult], kept: Sequence[str], location: st
     earlier += [file for part in kept if is_state(part) for file in sums_of_state(location, part)]
     files = [*(file for result in results for file in result.sums), *earlier]
     whole = (from_bytes(result.whole) for result in results)
-    return files, merge([*whole, *(read_whole_sums(location, file) for file in earlier)])
+    return files, merge([*whole, *(read_whole_sums(location, file) for file in earlier if file.day is None)])
 
 
 class AnalysisRun:
@@ -194,11 +194,15 @@ class AnalysisRun:
         where = LocalProcesses(1) if self.size < PROCESS_BYTES else workers  # a few megabytes are worth no task
         ready, bits = gathered(where, location, sums)
         report.phases.end("answers")
-        finishing = Finishing(location, plan.run, bits, tuple(ready), cluster, self._owners, self._redaction)
+        touched = {day for result in results for day in result.days}
+        newest = cluster.span[1].date().isoformat() if plan.run and cluster.span else ""
+        by_day = tuple(part for part in plan.by_day if (day := day_of_part(part)) and day not in touched and day < newest)
+        finishing = Finishing(location, plan.run, bits, tuple(ready), cluster, self._owners, self._redaction, by_day, newest)
         finished, finish_seconds = finish_tables(where, finishing)
         if self._redaction is not None:
             remove_sums(location, [*sums, *ready])  # they hold names in clear
         self._parts += [part for result in finished for part in result.parts]
+        self.plan = plan = replace(plan, kept=(*plan.kept, *(part for result in finished for part in result.kept)))
         moves = {who: program for result in finished for who, program in result.moves.items()}
         shown = str if self._redactor is None else self._redactor.host
         late = late_facts(cluster.whole, moves)

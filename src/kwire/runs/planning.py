@@ -102,11 +102,16 @@ class SeriesPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Plan of a run; `kept` parts of the earlier analysis stay, and `divided` has new tasks for packs that have grown too large."""
+    """Plan of a run.
+
+    `kept` parts of the earlier analysis stay; `by_day` are parts of `client_hourly` that stay if their day gets no new sums; `divided` has
+    new tasks for packs that have grown too large.
+    """
 
     run: int
     series: list[SeriesPlan] = field(default_factory=list)
     kept: tuple[str, ...] = ()
+    by_day: tuple[str, ...] = ()
     divided: frozenset[int] = frozenset()
 
     def tasks(self, model: Mapping[str, Any]) -> tuple[list[SeriesTask], list[list[SeriesTask]]]:
@@ -234,7 +239,8 @@ def plan_of(
         found += [replace(small[index], number=number, packed=len(pack) > 1) for index in pack]
         number += 1
     plan = Plan(0 if earlier is None else earlier["run"] + 1, found, divided=divided)
-    return replace(plan, kept=_kept(plan, earlier, replaced))
+    by_day = () if earlier is None or replaced else earlier["parts"].get("client_hourly", ())
+    return replace(plan, kept=_kept(plan, earlier, replaced), by_day=tuple(by_day))
 
 
 def _is_routed(files: Sequence[str], shares: int) -> bool:

@@ -19,8 +19,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from kwire.analysis.hourly_days import changed_days, days_of
 from kwire.analysis.key_buckets import whole_of
-from kwire.analysis.partials import Partial, held, merge, partial_of_series, to_bytes
+from kwire.analysis.partials import Partial, empty, held, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction
 from kwire.analysis.request_sums import RequestSums
 from kwire.capture.dividing.packet_routing import RoutedPiece
@@ -28,9 +29,9 @@ from kwire.capture.files.capture_points import names_in
 from kwire.capture.files.sized_file import SizedFile
 from kwire.errors import InputError
 from kwire.runs.parts import STATE, opened_part, part_batches
-from kwire.runs.series_state import SeriesState, has_states, read_state, resumed, write_state
+from kwire.runs.series_state import SeriesState, has_states, read_state, resumed, sums_of_state, write_state
 from kwire.runs.settled_sums import SettledSums
-from kwire.runs.sums_files import SumsFile, write_sums
+from kwire.runs.sums_files import SumsFile, read_all_sums, write_sums
 from kwire.runs.task_parts import TaskParts, Unwritten, progress_of, writing
 from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
 from kwire.tables.joined_views import JoinedViews
@@ -112,7 +113,7 @@ class SeriesTask:
 
 @dataclass(slots=True)
 class SeriesResult:
-    """Outcome of a task; `whole` is packed, and `seconds` are wall clock by phase."""
+    """Outcome of a task; `whole` is packed, `days` are those of its hourly sums, and `seconds` are wall clock by phase."""
 
     number: int
     share: int = 0
@@ -125,6 +126,7 @@ class SeriesResult:
     began: float = 0.0
     unread: list[str] = field(default_factory=list)
     keeps: bool = True
+    days: set[str] = field(default_factory=set)
 
 
 @contextlib.contextmanager
@@ -181,7 +183,8 @@ class _Reading:
         self._task, self._parts, self._result = task, parts, result
         self._keeps, self._is_packed = task.keep_state, len(task.members) > 1
         self._progress = progress_of(task.out)
-        self._sums = SettledSums(task.out, parts.name("sums"))
+        self._sums = SettledSums(task.out, parts.name("sums"), by_day=task.keep_state and task.run > 0)
+        self._before: list[Partial] = [empty()]
         self._settling = 0.0
         # of packed series: sums over the rows of many cost what the sums over one of their size cost
         self._settled, self._open = JoinedViews(), JoinedViews()
@@ -199,10 +202,15 @@ class _Reading:
         self._sum_up()
         settled, still = self._sums.take(), merge(self._still)
         result.whole = to_bytes(held(whole_of(merge([self._sums.whole, whole_of(settled), whole_of(still)]))))
+        days = days_of(settled)
+        result.days = self._sums.days | changed_days(self._before, [settled, still])
         result.sums = self._sums.files
         if not self._keeps:
             result.sums.append(write_sums(task.out, f"{self._parts.name('sums')}-last", settled))
             return
+        newest = max(days, default="")
+        if not any(newest in days_of(sums) for sums in self._before[:1]):  # once a day, also with what was closed since
+            settled = self._sums.without(settled, days - {newest})
         result.parts += [file.part for file in result.sums]
         if self._state.carries:
             name = self._parts.name("state")
@@ -218,6 +226,8 @@ class _Reading:
         state = read_state(self._task.out, known.state)
         if known.with_sums:
             self._add(state.settled)
+        if state.carries.keys() == {member.name for member in self._task.members}:  # else its sums are those of several tasks now
+            self._before = [state.settled, read_all_sums(self._task.out, sums_of_state(self._task.out, f"{STATE}/{known.state}")[1])]
         for part in known.waiting:
             table = part.partition("/")[0]
             with opened_part(self._task.out, part, is_fresh=False) as file:

@@ -5,12 +5,14 @@ these ends, and their number. A piece is a record (`kwire.tables.state_records`)
 compressed with zstd. A large file is divided more finely; a reader gets all pieces of its bucket in one read, or selects its rows from a
 coarser piece.
 
-`_state/sums-*` have sums of closed connections, which stay when an analysis is appended to. The state of a task holds two more such files
+`_state/sums-*` have sums of closed connections, which stay when an analysis is appended to. One whose name ends with a day, such as
+`-2026-11-23`, holds only hourly sums; it is read when the rows of that day are made again. The state of a task holds two more such files
 (`kwire.runs.series_state`).
 """
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
@@ -22,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from kwire.analysis.key_buckets import bucket_of, divided, whole_of
+from kwire.analysis.key_buckets import WHOLE, bucket_of, divided
 from kwire.analysis.partials import Partial, from_bytes, held, merge, schema_of, to_bytes
 from kwire.errors import InputError
 from kwire.files.file_systems import reason_of
@@ -42,6 +44,7 @@ MAX_BITS: Final = 10
 
 _END: Final = np.dtype("<i8")
 _TAIL: Final = struct.Struct("<IQ")
+_DAY: Final = re.compile(r"-(\d{4}-\d\d-\d\d)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,12 @@ class SumsFile:
     is_fresh: bool
     size: int
     start: int = 0
+
+    @property
+    def day(self) -> str | None:
+        """Day of the hourly sums in the file, None for other sums."""
+        found = _DAY.search(self.part)
+        return found and found[1]
 
 
 def is_sums(part: str) -> bool:
@@ -64,7 +73,8 @@ def pack_sums(sums: Partial, bits: int | None = None) -> bytes:
     if bits is None:
         size = sum(table.nbytes for table in sums.values())
         bits = min((size // PIECE_BYTES).bit_length(), MAX_BITS)
-    pieces = [_packed(piece) if piece else b"" for piece in (whole_of(sums), *divided(sums, bits))]
+    whole = held(sums).keys() & set(WHOLE)
+    pieces = [_packed(piece) if piece else b"" for piece in ({name: sums[name] for name in sorted(whole)}, *divided(sums, bits))]
     ends = np.cumsum([len(piece) for piece in pieces], dtype=_END).tobytes()
     return b"".join([*pieces, ends, _TAIL.pack(zlib.crc32(ends), len(pieces))])
 
