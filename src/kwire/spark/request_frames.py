@@ -31,7 +31,10 @@ def _objects(name: str, struct: str, version: int, array: Any) -> list[Any]:
     fields = {attribute_of(message, field): field for field in message.structs[struct].fields if version in field.versions}
     held = [field.name for field in array.type if field.name in fields]
     columns = [_values(name, fields[attribute], version, array.field(attribute)) for attribute in held]
-    made = [make(**dict(zip(held, values, strict=True))) for values in zip(*columns, strict=True)] if held else [make() for _ in array]
+    made = [make() for _ in range(len(array))]
+    for attribute, values in zip(held, columns, strict=True):  # half the time of calls with names
+        for each, value in zip(made, values, strict=True):
+            setattr(each, attribute, value)
     return [each if valid else None for each, valid in zip(made, array.is_valid().to_pylist(), strict=True)] if array.null_count else made
 
 
