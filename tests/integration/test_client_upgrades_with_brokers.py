@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from kwire.analysis.library_profiles import known_libraries
 from kwire.cli.entry import commands
+from kwire.report.client_upgrade import judge_move
 from kwire.schema import releases
 from running_proxy import RunningProxy
 
@@ -30,8 +32,28 @@ def end_of(build: Build, port: int, client_id: str) -> End:
     folder = have(build, ROOT / ".cache" / "builds").resolve()
     program, environment = command(build, folder, f"127.0.0.1:{port}", client_id, client_id, client_id, "5", "20")
     done = subprocess.run(program, cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return 0, 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     return found["produced"], found["consumed"], found["error"]
+
+
+def test_each_library_by_default(tmp_path: Path) -> None:
+    builds = {
+        "librdkafka": Build("confluent-kafka", "2.16.1", "3.11"),
+        "kafka-python": Build("kafka-python", "3.0.12", "3.11"),
+        "aiokafka": Build("aiokafka", "0.14.0", "3.11"),
+        "sarama": Build("sarama", "1.61.1", "2.8.0"),  # its default
+        "franz-go": Build("franz-go", "1.22.2"),
+        "kafkajs": Build("kafkajs", "2.2.4"),
+    }
+    with start_old_broker("0.10.2.2", tmp_path, ROOT / ".cache" / "kafka-jars") as port:
+        ends = {name: end_of(build, port, name) for name, build in builds.items()}
+    known = {library.name: library.brokers for library in known_libraries() if library.brokers is not None}
+    judged = {name: judge_move(known[name], None, (), {18: 0}, "0.10.2")[0] for name in builds}
+    assert judged == {name: "compatible" if end == (5, 5, "") else "breaks" for name, end in ends.items()}
+    assert set(known) == {*builds, "apache-kafka-java"}
+    assert "nil pointer dereference" in ends["sarama"][2]
 
 
 @pytest.mark.parametrize(
