@@ -110,6 +110,8 @@ def test_what_cannot_be_merged_is_refused(tmp_path: Path) -> None:
     (old / "_manifest.json").write_text(json.dumps(manifest | {"version": "0.0.1"}))
     unsafe = run([groups], tmp_path / "unsafe")
     (unsafe / "_manifest.json").write_text(json.dumps(manifest | {"parts": {"requests": ["../../etc/passwd"]}}))
+    released = run([groups], tmp_path / "released")
+    (released / "_manifest.json").write_text(json.dumps(manifest | {"broker_release": 4}))
     damaged = run([groups], tmp_path / "damaged")
     [state] = (damaged / "_state").iterdir()
     state.write_bytes(state.read_bytes()[:-1] + b"9")
@@ -120,6 +122,7 @@ def test_what_cannot_be_merged_is_refused(tmp_path: Path) -> None:
         (redacted, "redacted has no sums, because"),
         (old, "old was written by kwire 0.0.1, and its sums cannot be read"),
         (unsafe, "unsafe has an invalid manifest"),
+        (released, "released has an invalid manifest"),
         (damaged, "it is truncated, damaged, or written by another version"),
         (tmp_path / "nowhere", "nowhere has no complete analysis"),
         (DATA, "data has no complete analysis"),

@@ -121,7 +121,9 @@ def watch(
 def _table(clients: LiveClients, seconds: float, shown: int) -> Table:
     from kwire.cli.terminal import console
     from kwire.report.amounts import named
+    from kwire.report.answer import kafka_names
 
+    target = clients.release.name
     ordered = clients.applications()
     breaking = sum(bool(one.rejected) for one in ordered)
     more = f", {len(ordered) - shown} not shown" if len(ordered) > shown else ""
@@ -137,7 +139,7 @@ def _table(clients: LiveClients, seconds: float, shown: int) -> Table:
         ]
         for one in ordered[:shown]
     ]
-    title = f"{breaking} of {len(ordered)} clients break on {named(clients.release.minor)} so far{more}"
+    title = f"{breaking} of {len(ordered)} clients break on {named(kafka_names((target,))[target])} so far{more}"
     return TablePrinter(_COLUMNS, {str(row[-1]): "red" for row in rows if row[-1]}).whole(rows, console().width, title)
 
 

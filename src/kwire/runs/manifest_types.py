@@ -1,4 +1,4 @@
-"""Types of the manifest of an analysis that a run appends to; they are checked, because the file is untrusted."""
+"""Types of the manifest of an analysis that a run appends to, merges or judges again; they are checked, because the file is untrusted."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ class _Capture(TypedDict):
 
 
 class _Parts(TypedDict):
+    target_releases: list[str]
+    broker_release: str | None
     captures: list[_Capture]
     parts: dict[Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+$")], list[_Part]]
 
@@ -45,7 +47,7 @@ class _Manifest(_Parts):
 
 
 def check_parts(shown: str, manifest: Any) -> None:
-    """Check the parts and captures of an analysis that is merged."""
+    """Check the parts, captures and releases of an analysis that is merged or judged again."""
     try:
         msgspec.convert(manifest, _Parts)
     except ValueError as error:
