@@ -97,6 +97,9 @@ def _on(fleet: Fleet, targets: Sequence[str]) -> str:
     breaks, unknown, unjudged = worst["breaks"], worst["unknown"], worst[None]
     last = targets[0] if targets == fleet.back else targets[-1]
     up_to = f"{'down' if targets == fleet.back else 'up'} to {named(names[last])}"
+    others = any(target not in releases() for target in targets)  # which are no steps of an upgrade
+    if others:
+        up_to = f"on {_listed([named(names[target]) for target in targets])}"
     if not breaks and unjudged:
         judged = f"{count - unjudged - unknown:,} of {plural(count, 'application')} judged compatible {up_to}"
         return f"{judged}, {f'{unknown:,} may break, ' if unknown else ''}{unjudged:,} could not be read"
@@ -108,9 +111,16 @@ def _on(fleet: Fleet, targets: Sequence[str]) -> str:
     first = next(target for target, number in by_target.items() if number)
     verb = "breaks" if by_target[first] == 1 else "break"
     said = f"{by_target[first]:,} of {plural(count, 'application')} {verb} on {named(names[first])}"
-    if by_target[targets[-1]] not in ((0, by_target[first]) if targets == fleet.back else (by_target[first],)):
+    if others:
+        rest = [f"{number or 'none'} on {named(names[target])}" for target, number in by_target.items() if target != first]
+        said = _listed([said, *rest])
+    elif by_target[targets[-1]] not in ((0, by_target[first]) if targets == fleet.back else (by_target[first],)):
         said += f" and {by_target[targets[-1]]:,} on {names[targets[-1]]}"
     return said + (f", {unknown:,} more may" if unknown else "")
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(parts[:-1])] if parts[1:] else []), parts[-1]])
 
 
 def _confidence(fleet: Fleet, coverage: Coverage) -> tuple[Confidence, tuple[str, ...]]:

@@ -138,6 +138,21 @@ def test_older_targets_alone_make_a_rollback_report(report_of: Any, verdict: str
     assert (report.answer.sentence.replace("3.9, 4.0", "3.9"), report.title) == (sentence, "Kafka rollback report, to 3.5")
 
 
+@pytest.mark.parametrize(
+    ("on_tansu", "on_kafka", "sentence"),
+    [
+        ("breaks", "breaks", "2 of 2 applications break on tansu-0.6.0, none on shop and 1 on Kafka 4.0"),
+        ("compatible", "breaks", "1 of 2 applications breaks on Kafka 4.0, none on shop and none on tansu-0.6.0"),
+        ("compatible", "compatible", "none of 2 applications break on shop, tansu-0.6.0 and Kafka 4.0"),
+        ("unknown", "compatible", "2 of 2 applications may break on shop, tansu-0.6.0 and Kafka 4.0"),
+    ],
+)
+def test_targets_that_are_no_releases_are_told_one_by_one(report_of: Any, on_tansu: str, on_kafka: str, sentence: str) -> None:
+    verdicts = {"tansu-0.6.0": on_tansu, "shop": "compatible"}
+    impact = [*use("one", "Fetch", 1, verdicts | {"4.0.2": on_kafka}), *use("two", "EndTxn", 1, verdicts | {"4.0.2": "compatible"})]
+    assert report_of(clients=[client("one"), client("two")], upgrade_impact=impact).answer.sentence == sentence
+
+
 @pytest.mark.parametrize(("given", "running"), [("3.9", " (brokers run 3.9)"), ("3.9.0", " (brokers run 3.9)"), ("<b>", ""), (39, "")])
 def test_the_release_of_from_counts_where_no_broker_tells_its_own(folder_of: Any, given: object, running: str) -> None:
     folder = folder_of(clients=[client("k")], upgrade_impact=use("k", "ConsumerGroupHeartbeat", 0, {"3.5.2": "breaks"}))
