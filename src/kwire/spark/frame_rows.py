@@ -3,7 +3,7 @@
 Without a message, a request frame becomes the columns of its header. With one, frames of that message and version become its columns as
 `kwire.to_arrow` returns them, one row for each element of the arrays in the fields' paths, and other frames are dropped. Responses and
 bodies do not hold their API key and version: columns of the batch do, or all are read as that message. A null gives a row of nulls, as in
-Spark's `explode_outer`.
+Spark's `explode_outer`. `framed` ones begin with their lengths; offsets of errors count behind them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kwire.codec.arrow_types import ArrowArray
 from kwire.codec.column_layout import ERROR_FIELDS
@@ -21,10 +22,12 @@ from kwire.codec.header_scan import HEADER_TYPES, header_batch
 from kwire.errors import Fault, InputError, WireError, wire_error
 from kwire.schema import catalog
 from kwire.spark.body_types import BodyType
-from kwire.spark.frame_structs import one_array, response_heads
+from kwire.spark.frame_structs import Row, one_array, response_heads, without_lengths
 from kwire.spark.reading_options import ReadingOptions
 
 __all__ = ["HEADER_COLUMNS", "FrameRows"]
+
+Wrong = dict[int, Row]  # frames whose length is wrong
 
 _SLICE: Final = 65_536  # rows of a batch that goes back to Spark
 HEADER_COLUMNS: Final = ("api_key", "api_version", "correlation_id", "client_id", "error")
@@ -44,6 +47,7 @@ class FrameRows:
         columns: tuple[str, ...] | None = None,
         api_key: str | None = None,
         api_version: str | None = None,
+        framed: bool = False,
     ) -> None:
         self.column = column
         self.kept = kept
@@ -53,6 +57,7 @@ class FrameRows:
         self.columns = columns
         self.api_key = api_key
         self.api_version = api_version
+        self.framed = framed
         self._check_columns()
         if self._holds_key and (api_key or api_version):
             raise InputError("Request frames have their own API keys and versions: remove api_key and api_version.")
@@ -97,7 +102,8 @@ class FrameRows:
         wanted = [name for name in schema.names if name != self.options.corrupt_record]
         for batch in batches:
             given = one_array(batch.column(self.column))
-            rows, found = self._headers(given, wanted) if self.body.message is None else self._messages(batch)
+            frames, wrong = without_lengths(given) if self.framed else (given, {})
+            rows, found = self._headers(frames, wrong, wanted) if self.body.message is None else self._messages(batch, frames, wrong)
             columns = [found[name] for name in wanted]
             if self.options.corrupt_record is not None:
                 every = np.arange(len(given)) if rows is None else rows
@@ -113,19 +119,20 @@ class FrameRows:
             for start in range(0, made.num_rows, _SLICE):
                 yield made.slice(start, _SLICE)
 
-    def _headers(self, frames: ArrowArray, wanted: list[str]) -> tuple[None, dict[str, Any]]:
+    def _headers(self, frames: ArrowArray, wrong: Wrong, wanted: list[str]) -> tuple[None, dict[str, Any]]:
         judges = self.options.fails or self.options.drops or self.options.corrupt_record is not None
         read = header_batch(frames, dict.fromkeys([*wanted, "error"] if judges else wanted))
-        if self.options.fails and read.column("error").null_count < read.num_rows:
-            errors = read.column("error")
-            place = errors.is_valid().index(True).as_py()
-            self.options.refuse(_header_error(errors[place], frames[place]), place)
-        return None, dict(zip(read.schema.names, read.columns, strict=True))
+        found: dict[str, Any] = dict(zip(read.schema.names, read.columns, strict=True))
+        if wrong and "error" in found:
+            found["error"] = pc.if_else(np.isin(np.arange(len(frames)), list(wrong)), Fault.BAD_LENGTH.name, found["error"])
+        if self.options.fails and found["error"].null_count < read.num_rows:
+            place = found["error"].is_valid().index(True).as_py()
+            self.options.refuse(_header_error(found["error"][place], frames[place], wrong.get(place)), place)
+        return None, found
 
-    def _messages(self, batch: pa.RecordBatch) -> tuple[Any, dict[str, Any]]:
+    def _messages(self, batch: pa.RecordBatch, frames: ArrowArray, wrong: Wrong) -> tuple[Any, dict[str, Any]]:
         """Return the frame index of each row (None if each frame has one row), and the columns."""
-        frames = one_array(batch.column(self.column))
-        keys, versions, starts, faults, empty = self._placed(batch, frames)
+        keys, versions, starts, faults, empty = self._placed(batch, frames, wrong)
         here, known = (keys == self.body.api_key) & (starts >= 0), self.body.reads(versions)
         if self.body.version is None:
             faults |= {row: self._unknown_version(int(versions[row])) for row in np.flatnonzero(here & ~known).tolist()}
@@ -147,26 +154,30 @@ class FrameRows:
         columns += _in_frames([names, offsets, paths], index, starts, faults)
         return rows, dict(zip(self._message_columns.names, columns, strict=True))
 
-    def _placed(self, batch: pa.RecordBatch, frames: ArrowArray) -> tuple[Any, Any, Any, dict[int, WireError], Any]:
+    def _placed(self, batch: pa.RecordBatch, frames: ArrowArray, wrong: Wrong) -> tuple[Any, Any, Any, dict[int, WireError], Any]:
         """Return API keys, versions and offsets of the messages (-1 for none), faults of headers, and which frames are rows of nulls."""
         absent = np.asarray(frames.is_null())
         if self._holds_key:
             heads = header_batch(frames, ("api_key", "api_version", "body_offset", "error"))
             keys, versions, starts = (_numbers(heads.column(name)) for name in ("api_key", "api_version", "body_offset"))
             errors, bad = heads.column("error"), np.flatnonzero((starts < 0) & ~absent).tolist()
-            return keys, versions, starts, {row: _header_error(errors[row], frames[row]) for row in bad}, absent
+            return keys, versions, starts, {row: _header_error(errors[row], frames[row], wrong.get(row)) for row in bad}, absent
         keys, no_key = _given(batch, self.api_key, self.body.api_key)
         versions, no_version = _given(batch, self.api_version, self.body.version)
         ours = no_key | (keys == self.body.api_key)
         absent |= no_key | no_version
         empty = absent & ours & (no_version | self.body.reads(versions))
         if not self.header or catalog()[str(self.body.message)].kind != "response":
-            return keys, versions, np.where(absent, -1, 0), {}, empty
+            starts = np.where(absent, -1, 0)
+            starts[list(wrong)] = -1
+            judged = ours & ~absent & (self.body.reads(versions) | (self.body.version is None))
+            return keys, versions, starts, {row: each.error for row, each in wrong.items() if judged[row] and each.error is not None}, empty
         asked = versions.copy()
         starts, _, alone = response_heads(frames, keys, versions, absent | ~ours, self.body)
         if self.api_version is None:  # all are read in the version of the type, refused or not
             versions = asked
         judged = self.body.reads(versions) | (self.body.version is None)
+        alone |= {row: each for row, each in wrong.items() if row in alone}
         faults = {row: each.error for row, each in alone.items() if judged[row] and each.error is not None}
         return keys, versions, starts, faults, empty
 
@@ -185,7 +196,9 @@ def _given(batch: pa.RecordBatch, name: str | None, usual: int | None) -> tuple[
     return np.array(_numbers(column.cast(pa.int16()))), np.asarray(column.is_null())
 
 
-def _header_error(name: Any, frame: Any) -> WireError:
+def _header_error(name: Any, frame: Any, wrong: Row | None) -> WireError:
+    if wrong is not None and wrong.error is not None:
+        return wrong.error
     return with_length_hint(frame.as_py(), wire_error(Fault[name.as_py()], 0, "", "RequestHeader"))
 
 

@@ -26,7 +26,7 @@ from kwire.schema.header_versions import header_version_of
 from kwire.spark.body_types import JSON_BODY, NO_BODY, BodyType
 from kwire.spark.reading_options import ReadingOptions
 
-__all__ = ["RequestStruct", "ResponseStruct", "one_array", "response_heads", "scattered"]
+__all__ = ["RequestStruct", "ResponseStruct", "Row", "one_array", "response_heads", "scattered", "without_lengths"]
 
 _ERROR: Final[tuple[Any, ...]] = (pa.field("error", pa.string()), pa.field("error_offset", pa.int64()), pa.field("error_path", pa.string()))
 _ABSENT: Final = -1  # start of a body that is not read
@@ -88,17 +88,17 @@ def _response_starts(chunk: BinaryChunk, header_versions: Any) -> tuple[Any, Any
     return np.where(plain, _ID_BYTES + header_versions, -1).astype(np.int32), ids.astype(np.int32)
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
     header: tuple[Any, ...] | None
     body: str | None = None
     error: WireError | None = None
 
 
-def _row_of(header: tuple[Any, ...], decoder: Any, frame: Any, start: int) -> _Row:
+def _row_of(header: tuple[Any, ...], decoder: Any, frame: Any, start: int) -> Row:
     try:
-        return _Row(header, json_text(decoder.decode_whole(frame, start), header[1]))
+        return Row(header, json_text(decoder.decode_whole(frame, start), header[1]))
     except WireError as error:
-        return _Row(header, None, error)
+        return Row(header, None, error)
 
 
 def scattered(count: int, values: Mapping[int, Any], kind: Any) -> Any:
@@ -119,7 +119,7 @@ def _replaced(column: Any, values: Mapping[int, Any]) -> Any:
     return pc.replace_with_mask(column, pa.array(mask), pa.array(ordered, column.type))
 
 
-def _without_lengths(frames: Any) -> tuple[Any, dict[int, _Row]]:
+def without_lengths(frames: Any) -> tuple[Any, dict[int, Row]]:
     """Return frames without the lengths that they begin with, and the rows of those whose length is wrong, which are then empty."""
     [chunk] = chunks_of(frames)
     lengths, held = numbers_at(chunk, 0, ">i4")
@@ -127,10 +127,10 @@ def _without_lengths(frames: Any) -> tuple[Any, dict[int, _Row]]:
     reason = "the 4-byte length in front of the frame does not match its size"
     wrong = [(row, wire_error(Fault.BAD_LENGTH, 0, "", reason=reason)) for row in np.flatnonzero(~right).tolist()]
     found = pc.binary_slice(frames, _LENGTH_BYTES, _MOST_BYTES)  # with a stop: Arrow 26 fails without one
-    return pc.if_else(pa.array(right), found, b"") if wrong else found, {row: _Row(None, None, error) for row, error in wrong}
+    return pc.if_else(pa.array(right), found, b"") if wrong else found, {row: Row(None, None, error) for row, error in wrong}
 
 
-def response_heads(frames: Any, keys: Any, versions: Any, absent: Any, body: BodyType) -> tuple[Any, Any, dict[int, _Row]]:
+def response_heads(frames: Any, keys: Any, versions: Any, absent: Any, body: BodyType) -> tuple[Any, Any, dict[int, Row]]:
     """Read headers of response frames; set the version of refused ApiVersions requests to 0.
 
     Returns:
@@ -140,13 +140,13 @@ def response_heads(frames: Any, keys: Any, versions: Any, absent: Any, body: Bod
     starts, ids = _response_starts(chunk, _header_versions()[keys.clip(-1, _LAST), versions.clip(-1, _LAST)])
     codes, _ = numbers_at(chunk, _ID_BYTES, ">i2")
     starts[(keys == API_VERSIONS) & (versions != 0) & (codes == UNSUPPORTED_VERSION) | absent] = _ABSENT
-    alone: dict[int, _Row] = {}
+    alone: dict[int, Row] = {}
     for row in np.flatnonzero((starts < 0) & ~absent).tolist():  # tags in the header, faults, and refused versions
         header, starts[row], error = _response_header(frames[row].as_py(), int(keys[row]), int(versions[row]), body)
         if error is None:
             versions[row], ids[row] = header[1], header[3]
         else:
-            alone[row] = _Row(header, None, error)
+            alone[row] = Row(header, None, error)
     return starts, ids, alone
 
 
@@ -185,9 +185,7 @@ class _FrameStruct:
         body = [] if self.body == NO_BODY else [("body", self.body.arrow)]
         return pa.struct([*self.header, *body, *_ERROR, *corrupt])
 
-    def _struct(
-        self, frames: Any, header: list[Any], bodies: Any, alone: Mapping[int, _Row], absent: Any, faults: Mapping[int, Any]
-    ) -> Any:
+    def _struct(self, frames: Any, header: list[Any], bodies: Any, alone: Mapping[int, Row], absent: Any, faults: Mapping[int, Any]) -> Any:
         """Build the structs; values in `alone` replace those of the columns, and `faults` of typed bodies are name, offset in the frame and
         path."""
         kind = self.type
@@ -234,7 +232,7 @@ class RequestStruct(_FrameStruct):
     def __call__(self, frames: Any) -> Any:
         """Return the structs of an array of any binary type; nulls stay null."""
         given = one_array(frames)
-        frames, wrong = _without_lengths(given) if self.framed else (given, {})
+        frames, wrong = without_lengths(given) if self.framed else (given, {})
         [chunk] = chunks_of(frames)
         heads = header_batch(frames, ("header_version", "api_key", "api_version", "correlation_id", "client_id", "body_offset"))
         keys, versions, starts = (_numbers(heads.column(name), kind) for name, kind in _PLACING)
@@ -250,7 +248,7 @@ class RequestStruct(_FrameStruct):
                 unknown = (starts >= 0) & (keys == self.body.api_key) & ~self.body.reads(versions)
                 left = sorted((*left, *np.flatnonzero(unknown).tolist()))
             bodies, faults = self._typed(frames, keys, versions, starts)
-        alone: dict[int, _Row] = {}
+        alone: dict[int, Row] = {}
         for row in left:
             alone[row] = wrong.get(row) or self._row(frames[row].as_py())
             self.options.refuse(alone[row].error, row)
@@ -260,19 +258,19 @@ class RequestStruct(_FrameStruct):
         header = [heads.column("api_key"), heads.column("api_version"), _named("request", keys), heads.column("correlation_id"), client_ids]
         return self._struct(given, header, bodies, alone, absent, faults)
 
-    def _row(self, frame: Any) -> _Row:
+    def _row(self, frame: Any) -> Row:
         reader = _reader()
         try:
             header, start = reader.read_request_header(frame, strict=False)
         except WireError as error:
-            return _Row(None, None, error)
+            return Row(None, None, error)
         key, version = header.api_key, header.api_version
         message = catalog().request(key)
         read = (key, version, None if message is None else message.name, header.correlation_id, header.client_id)
         decoder = reader.request_decoder(key, version, None, frame)
         if isinstance(decoder, WireError):
-            return _Row(None if isinstance(decoder, BadLength) else read, None, decoder)
-        return _Row(read) if self.body == NO_BODY else _row_of(read, decoder, frame, start)
+            return Row(None if isinstance(decoder, BadLength) else read, None, decoder)
+        return Row(read) if self.body == NO_BODY else _row_of(read, decoder, frame, start)
 
 
 _PLACING: Final = (("api_key", np.int16), ("api_version", np.int16), ("body_offset", np.int32))
@@ -300,7 +298,7 @@ class ResponseStruct(_FrameStruct):
     def __call__(self, frames: Any, api_keys: Any, api_versions: Any) -> Any:
         """Return the structs of frames, given the api keys and versions of their requests; a null in any of them gives a null."""
         given = one_array(frames)
-        frames, wrong = _without_lengths(given) if self.framed else (given, {})
+        frames, wrong = without_lengths(given) if self.framed else (given, {})
         [chunk] = chunks_of(frames)
         absent = np.logical_or.reduce([np.asarray(each.is_null()) for each in (frames, api_keys, api_versions)])
         keys, versions = (np.array(pc.if_else(absent, -1, each).cast(pa.int16())) for each in (api_keys, api_versions))

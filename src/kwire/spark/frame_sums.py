@@ -123,10 +123,11 @@ def frames_to_rows(
     aggregate: str | Iterable[str] | None = None,
     api_key: str | None = None,
     api_version: str | None = None,
+    framed: bool = False,
 ) -> FrameRows | FrameSums:
     """Return the mapping of batches to rows or, with `aggregate`, to sums (`aggregates_of`); other arguments as in `FrameRows`."""
     if aggregate is None:
-        return FrameRows(column, kept, body, options, header, columns, api_key, api_version)
+        return FrameRows(column, kept, body, options, header, columns, api_key, api_version, framed)
     aggregates = aggregates_of(aggregate)
     if options.corrupt_record is not None:
         raise InputError("aggregate returns no rows for columnNameOfCorruptRecord: use only one of the two.")
@@ -135,5 +136,5 @@ def frames_to_rows(
         usual = _HEADER_GROUPS if body.message is None else body.rows_schema.names
         columns = tuple(name for name in usual if name not in summed)
     needed = dict.fromkeys([*columns, *summed])
-    rows = FrameRows(column, kept, body, options, header, tuple(needed), api_key, api_version)
+    rows = FrameRows(column, kept, body, options, header, tuple(needed), api_key, api_version, framed)
     return FrameSums(rows, (*kept, *columns), aggregates)

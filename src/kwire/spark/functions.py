@@ -223,6 +223,7 @@ def map_frames(
     api_version: str | None = None,
     columns: str | Iterable[str] | None = None,
     aggregate: str | Iterable[str] | None = None,
+    framed: bool = False,
     options: Mapping[str, str] | None = None,
 ) -> DataFrame:
     """Map the rows of a DataFrame with a column of frames to typed columns in bulk, by `mapInArrow` (Spark 3.5 and newer).
@@ -249,6 +250,7 @@ def map_frames(
         aggregate: sums made in the workers, such as ``count, sum(frame_length)``: `count`, and `sum`, `min` and `max` of integer columns.
             The result has a row for each group of equal `columns` and `keep`, and a column for each sum, named as given. By default the
             groups of headers are those of `api_key`, `api_version`, `client_id` and `error`.
+        framed: as for `from_kafka_request`; bodies may begin with their lengths too.
         options: `mode`, DROPMALFORMED too, and `columnNameOfCorruptRecord`.
 
     Raises:
@@ -267,7 +269,7 @@ def map_frames(
     if kept is None:
         replaced = api_version if version is None else None
         kept = tuple(name for name in held if name not in (col, replaced) and aggregate is None)
-    rows = frames_to_rows(col, kept, body, read, not bodies, paths_of(columns), aggregate, api_key, api_version)
+    rows = frames_to_rows(col, kept, body, read, not bodies, paths_of(columns), aggregate, api_key, api_version, framed)
     used = [name for name in (*kept, col, api_key, api_version) if name is not None]
     if missing := [name for name in used if name not in held]:
         raise InputError(f"map_frames finds no column {missing[0]!r} in the DataFrame; it has {', '.join(held)}.")

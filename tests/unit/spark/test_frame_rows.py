@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kwire.errors import InputError, NullNotAllowed, Truncated, UnsupportedVersion
+from kwire.errors import BadLength, InputError, NullNotAllowed, Truncated, UnsupportedVersion
 from kwire.spark.body_types import body_type, ddl
 from kwire.spark.frame_rows import FrameRows
 from kwire.spark.frame_sums import frames_to_rows
@@ -243,3 +243,32 @@ def test_bad_payloads_say_why():
     with pytest.raises(UnsupportedVersion) as caught:
         MetricArrays(FAILFAST)(payloads.slice(1), compressions.slice(1))
     assert "row 0 of the batch" in caught.value.__notes__[-1]
+
+
+@pytest.mark.parametrize(
+    ("case", "body", "header"),
+    [
+        (one("HeartbeatRequest", 0), HEADERS, True), (one("HeartbeatRequest", 0), HEARTBEAT, True),
+        (one("MetadataResponse", 12), LEADERS, True), (one("MetadataResponse", 12), LEADERS, False),
+    ],
+    ids=["header", "request", "response", "body"],
+)  # fmt: skip
+def test_frames_behind_their_lengths(case, body, header):
+    """The rows are those of the frames alone; a length that does not match is an error of that frame, at its beginning."""
+    whole = frame(case)[0 if header else case["header_size"] :]
+    length = len(whole).to_bytes(4, "big")
+    alone = mapped(FrameRows("frame", ("id",), body, FAILFAST, header), [whole, None], id=[0, 3])
+    given = [length + whole, length + whole[:-1], length[:3], None]
+    kept = ReadingOptions(corrupt_record="bad")
+    found = mapped(FrameRows("frame", ("id",), body, kept, header, framed=True), given, id=[0, 1, 2, 3])
+    assert [{name: row[name] for name in alone[0]} for row in found if row["id"] in (0, 3)] == alone
+    wrong = [row for row in found if row["id"] in (1, 2)]
+    assert [(row["error"], row["bad"]) for row in wrong] == [("BAD_LENGTH", given[1]), ("BAD_LENGTH", given[2])]
+    assert {row.get("error_offset", 0) for row in wrong} == {0}
+    rows = FrameRows("frame", ("id",), body, FAILFAST, header, framed=True)
+    with pytest.raises(BadLength, match="does not match its size"):
+        mapped(rows, given, id=[0, 1, 2, 3])
+    assert mapped(FrameRows("frame", ("id",), body, DROP, header, framed=True), given, id=[0, 1, 2, 3]) == alone
+    sums = frames_to_rows("frame", (), body, ReadingOptions(), header, ("error",), "count", framed=True)
+    [counted] = sums(iter([pa.RecordBatch.from_pydict({"frame": given})]))
+    assert "BAD_LENGTH" in counted.column("error").to_pylist()
