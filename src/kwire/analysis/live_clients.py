@@ -10,7 +10,10 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from kwire.analysis.known_clients import known_maximum
 from kwire.analysis.latency_buckets import bucket_of, middle_of
+from kwire.analysis.release_ranges import target_range
+from kwire.analysis.verdicts import Use, judge
 from kwire.protocol.expected_errors import is_error
 from kwire.schema import Release, catalog
 
@@ -20,9 +23,11 @@ _IDENTITY: Final = ("client_id", "software_name", "software_version")
 _USED: Final = ("api_key", "api_version", "error_code")
 # A hostile client can send any api and version; real ones use a few dozen.
 _MOST_USES: Final = 512
+_MOST_JUDGED: Final = 100_000
 _OTHERS: Final = "(others)"
 _UNKNOWN: Final = "unknown"  # as KIP-511 calls a client that does not name its library
-_API_VERSIONS: Final = 18  # brokers answer every version of it (KIP-511)
+_API_VERSIONS: Final = 18
+_UNSUPPORTED_VERSION: Final = 35
 _HANDSHAKE: Final = frozenset((17, _API_VERSIONS, 36))  # before a client gives its name, or while it logs in
 
 
@@ -32,9 +37,7 @@ class LiveClient:
 
     Attributes:
         library, version: name and version that it sends (KIP-511); empty without a name.
-        recent, recent_errors: counts since the last
-        interval.
-        rejected: used APIs and versions that the release would reject, as text, by time.
+        recent, recent_errors: counts since the last interval.
     """
 
     client_id: str
@@ -44,8 +47,7 @@ class LiveClient:
     errors: int = 0
     recent: int = 0
     recent_errors: int = 0
-    rejected: list[str] = field(default_factory=list)
-    _uses: set[tuple[int, int]] = field(default_factory=set)
+    _uses: dict[tuple[int, int], None] = field(default_factory=dict)  # by time
     _latencies: Counter[int] = field(default_factory=Counter)
 
     def quantile_us(self, part: float) -> int | None:
@@ -65,6 +67,9 @@ class LiveClients:
         self.release = release
         self._most = most
         self._clients: dict[tuple[str, str, str], LiveClient] = {}
+        self._answered: dict[int, int] = {}  # the highest version of each API that a broker answered, so it offers that
+        self._negotiates: dict[str, bool] = {}  # by client id; False needs the beginning of a connection
+        self._judged: dict[tuple[Any, ...], bool] = {}
 
     def add(self, rows: pa.RecordBatch) -> None:
         if not rows.num_rows:
@@ -88,15 +93,35 @@ class LiveClients:
             client.recent_errors += count
         if row["bucket"] >= 0:
             client._latencies[row["bucket"]] += count
-        use = (row["api_key"], row["api_version"])
-        if None not in use and use not in client._uses and len(client._uses) < _MOST_USES:
-            client._uses.add(use)
-            accepted = self.release.accepts(use[0])
-            steps_down = (
-                accepted is not None and use[1] > accepted.highest and (library or _API_VERSIONS in {key for key, _ in client._uses})
-            )
-            if use[0] != _API_VERSIONS and not steps_down and (accepted is None or use[1] not in accepted):
-                client.rejected.append(f"{catalog().api_name(use[0]) or f'API {use[0]}'} v{use[1]}")
+        api_key, api_version = use = row["api_key"], row["api_version"]
+        if client.library or api_key == _API_VERSIONS:
+            self._negotiates[client.client_id] = True
+        elif row["software_name"] == _UNKNOWN:
+            self._negotiates.setdefault(client.client_id, False)
+        if None in use:
+            return
+        if row["error_code"] not in (None, _UNSUPPORTED_VERSION):
+            self._answered[api_key] = max(self._answered.get(api_key, 0), api_version)
+        if len(client._uses) < _MOST_USES:
+            client._uses[use] = None
+
+    def rejected(self, client: LiveClient) -> list[str]:
+        """Return used APIs and versions that break on the release, as text, by time; it negotiates if any connection of its client id does."""
+        negotiates = self._negotiates.get(client.client_id)
+        named = {use: catalog().api_name(use[0]) or f"API {use[0]}" for use in client._uses}
+        return [f"{api} v{use[1]}" for use, api in named.items() if self._breaks(client, api, *use, negotiates)]
+
+    def _breaks(self, client: LiveClient, api: str, api_key: int, api_version: int, negotiates: bool | None) -> bool:
+        highest = self._answered.get(api_key)
+        case = (client.library, client.version, api_key, api_version, negotiates, highest)
+        found = self._judged.get(case)
+        if found is None:
+            known = known_maximum(client.library or None, client.version or None, None, api)
+            use = Use(api_name=api, api_version=api_version, broker_highest=highest, negotiates=negotiates, known=known)
+            if len(self._judged) >= _MOST_JUDGED:
+                self._judged.clear()
+            found = self._judged[case] = judge(use, target_range(self.release, api_key)).verdict == "breaks"
+        return found
 
     def _client(self, key: tuple[str, str, str]) -> LiveClient:
         found = self._clients.get(key)
@@ -108,7 +133,7 @@ class LiveClients:
 
     def __iter__(self) -> Iterator[LiveClient]:
         """Yield clients that break first, then those with most requests since the last interval."""
-        return iter(sorted(self._clients.values(), key=lambda one: (not one.rejected, -one.recent, -one.requests, one.client_id)))
+        return iter(sorted(self._clients.values(), key=lambda one: (not self.rejected(one), -one.recent, -one.requests, one.client_id)))
 
     def applications(self) -> list[LiveClient]:
         """Return the clients in the order of iteration, without handshakes of clients that sent their library later."""

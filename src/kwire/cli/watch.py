@@ -125,7 +125,7 @@ def _table(clients: LiveClients, seconds: float, shown: int) -> Table:
 
     target = clients.release.name
     ordered = clients.applications()
-    breaking = sum(bool(one.rejected) for one in ordered)
+    rejected = [clients.rejected(one) for one in ordered]
     more = f", {len(ordered) - shown} not shown" if len(ordered) > shown else ""
     rows = [
         [
@@ -135,10 +135,11 @@ def _table(clients: LiveClients, seconds: float, shown: int) -> Table:
             _short(one.recent_errors / seconds),
             _milliseconds(one, 0.5),
             _milliseconds(one, 0.99),
-            ", ".join(one.rejected[:3]),
+            ", ".join(broken[:3]),
         ]
-        for one in ordered[:shown]
+        for one, broken in zip(ordered[:shown], rejected, strict=False)
     ]
+    breaking = sum(map(bool, rejected))
     title = f"{breaking} of {len(ordered)} clients break on {named(kafka_names((target,))[target])} so far{more}"
     return TablePrinter(_COLUMNS, {str(row[-1]): "red" for row in rows if row[-1]}).whole(rows, console().width, title)
 
@@ -169,7 +170,7 @@ class _Collector:
                 values = [one.client_id, one.library, one.version]
                 requests.add_metric(values, one.requests)
                 errors.add_metric(values, one.errors)
-                breaks.add_metric([*values, self._clients.release.name], bool(one.rejected))
+                breaks.add_metric([*values, self._clients.release.name], bool(self._clients.rejected(one)))
         yield from (requests, errors, breaks)
 
 

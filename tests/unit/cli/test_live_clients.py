@@ -11,11 +11,13 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
+from kwire.analysis import Options, run
 from kwire.analysis.live_clients import LiveClients
 from kwire.cli import terminal
 from kwire.cli.entry import commands
 from kwire.cli.watch import _Collector
-from kwire.schema import releases
+from kwire.schema import Target, releases
+from kwire.tables import iter_pieces
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "upgrade-fleet.pcap.gz"
 THREE_BROKERS = EXAMPLE.with_name("three-brokers.pcap.gz")
@@ -41,10 +43,47 @@ def test_counts_latency_and_what_the_release_rejects() -> None:
     )  # fmt: skip
     first, second = clients
     assert (first.client_id, first.library, first.requests, first.errors) == ("a", "sarama", 3, 1)
-    assert first.rejected == ["OffsetCommit v1"]  # 4.0 takes 2 to 9 (KIP-896)
+    assert clients.rejected(first) == ["OffsetCommit v1"]  # 4.0 takes 2 to 9 (KIP-896)
     assert (first.quantile_us(0.5), first.quantile_us(0.99)) == (40, 60)
     # brokers answer every version of ApiVersions, and "unknown" is no name (KIP-511)
-    assert (second.client_id, second.library, second.requests, second.rejected, second.errors) == ("b", "", 2, [], 0)
+    assert (second.client_id, second.library, second.requests, clients.rejected(second), second.errors) == ("b", "", 2, [], 0)
+
+
+@pytest.mark.parametrize(
+    ("row", "broken"),
+    [
+        (("a", "apache-kafka-java", "4.4.0", 2, 11, 0, 9), []),  # negotiates: it will use a lower version
+        (("a", "apache-kafka-java", "4.4.0", 71, 0, 0, 9), []),  # does without telemetry
+        (("a", None, None, 2, 11, 0, 9), []),  # whether it negotiates is not in the capture
+        (("a", "unknown", "unknown", 2, 11, 0, 9), ["ListOffsets v11"]),  # captured from its beginning: it does not
+        (("a", "unknown", "unknown", 2, 0, 0, 9), ["ListOffsets v0"]),
+        (("a", "kafka-python", "1.4.7", 3, 0, 0, 9), ["Metadata v0"]),  # a broker offers v11
+    ],
+)
+def test_clients_are_judged_as_in_an_analysis(row: tuple[Any, ...], broken: list[str]) -> None:
+    target = Target("cloud", {2: (1, 9), 3: (1, 12)}, "test", "2026-11-29")
+    clients = LiveClients(target)
+    clients.add(rows(row, ("b", "x", "1", 3, 11, 0, 9)))
+    one = next(one for one in clients if one.client_id == "a")
+    assert clients.rejected(one) == broken
+
+
+@pytest.mark.parametrize("capture", [EXAMPLE, THREE_BROKERS], ids=lambda each: each.name)
+def test_who_breaks_is_what_an_analysis_says(capture: Path) -> None:
+    clients = LiveClients(releases().resolve("4.0"))
+    with gzip.open(capture) as stream:
+        for batches in iter_pieces([stream], "piped", ("requests",), None, silent_ns=3600 * 10**9, keyed=False):
+            for batch in batches["requests"]:
+                clients.add(batch)
+    impact = run([str(capture)], options=Options(target_releases=["4.0"]))["upgrade_impact"].to_pylist()
+    breaks = {(row["client_id"], f"{row['api_name']} v{row['api_version']}") for row in impact if row["verdict"] == "breaks"}
+    assert {(one.client_id, use) for one in clients for use in clients.rejected(one)} == breaks
+
+
+def test_connections_of_one_client_id_are_one_program() -> None:
+    clients = LiveClients(Target("cloud", {2: (1, 9)}, "test", "2026-11-29"))
+    clients.add(rows(("a", "unknown", "unknown", 2, 10, 0, 9), ("a", "kafkajs", "2.2", 3, 5, 0, 9)))
+    assert not any(map(clients.rejected, [one for one in clients if not one.library]))
 
 
 def test_an_interval_begins_from_zero() -> None:
