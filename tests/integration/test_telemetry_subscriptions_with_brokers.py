@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from kwire.cli.broker_session import Address, BrokerSession
 from kwire.cli.entry import commands
+from kwire.cluster.broker_session import Address, BrokerSession
 from kwire.protocol.telemetry import MetricStore, TelemetryClient
 from kwire.protocol.telemetry.client_outcomes import Accepted, Subscribed
 from kwire.schema import releases

@@ -106,7 +106,7 @@ class LiveClients:
             client._uses[use] = None
 
     def rejected(self, client: LiveClient) -> list[str]:
-        """Return used APIs and versions that break on the release, as text, by time; it negotiates if any connection of its client id does."""
+        """Return uses that break on the release, as text, by time; a client negotiates if any connection of its id does."""
         negotiates = self._negotiates.get(client.client_id)
         named = {use: catalog().api_name(use[0]) or f"API {use[0]}" for use in client._uses}
         return [f"{api} v{use[1]}" for use, api in named.items() if self._breaks(client, api, *use, negotiates)]

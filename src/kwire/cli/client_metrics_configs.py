@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from kwire.cli.broker_session import BrokerSession
+from kwire.cluster.broker_session import BrokerSession
 from kwire.errors import InputError
 from kwire.protocol.telemetry.subscriptions import CLIENT_METRICS
 

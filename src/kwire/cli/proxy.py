@@ -25,7 +25,7 @@ __all__ = ["proxy"]
     cloup.option("--listen", metavar="HOST:PORT", help="Where clients connect."),
     cloup.option("--broker", metavar="HOST:PORT", help="The broker behind it."),
     cloup.option("--node-id", type=int, metavar="N", default=1, show_default=True, help="Of that broker."),
-    cloup.option("--advertised", metavar="HOST:PORT", help="The address that clients are given for it; --listen by default."),
+    cloup.option("--advertised", metavar="HOST:PORT", help="The address that clients get for it; --listen if that names a host."),
 )
 @cloup.option_group(
     "Rehearse an upgrade",
@@ -36,7 +36,7 @@ __all__ = ["proxy"]
         help="The Kafka release that clients are to meet, such as 4.3; "
         "or HOST:PORT of a broker, which is asked; or a file with the answer of one.",
     ),
-    command_config_option("--rehearse"),
+    command_config_option("--rehearse, and of the brokers that the proxy asks at its start"),
     cloup.option("--count", "mode", flag_value="count", help="Only count requests that it would reject (default)."),
     cloup.option("--break", "mode", flag_value="break", help="Reject them as it would: for a canary listener."),
     cloup.option(
@@ -46,9 +46,11 @@ __all__ = ["proxy"]
     cloup.option("--every", type=click.FloatRange(1), metavar="MINUTES", default=60, show_default=True, help="How often the page is made."),
 )
 @cloup.option("--check", is_flag=True, help="Check the configuration and stop.")
+@cloup.option("--connect", is_flag=True, help="With --check: also ask each broker for its node id and for the other brokers.")
 def proxy(
     config: str | None, listen: str | None, broker: str | None, node_id: int, advertised: str | None,
-    rehearse: str | None, command_config: str | None, mode: str | None, out: str | None, counts: str | None, every: float, check: bool,
+    rehearse: str | None, command_config: str | None, mode: str | None, out: str | None, counts: str | None, every: float,
+    check: bool, connect: bool,
 ) -> None:  # fmt: skip
     """Forward connections to brokers under the rules of CONFIG (TOML), or to one broker.
 
@@ -59,15 +61,16 @@ def proxy(
       kwire proxy --listen :19092 --broker kafka-1:9092 --advertised localhost:19092
       kwire proxy --listen :19092 --broker kafka-1:9092 --advertised localhost:19092 --rehearse 4.3 --break
       kwire proxy proxy.toml --rehearse 4.3 --count --out rehearsal/
-      kwire proxy proxy.toml --check
+      kwire proxy proxy.toml --check --connect
     """
     import asyncio
     import logging
 
     from kwire.cli.log_lines import LineFormatter
-    from kwire.cli.proxy_start import announce, check_brokers
+    from kwire.cli.proxy_check import check_brokers, log_check
+    from kwire.cli.proxy_start import announce, bypass_warning
     from kwire.cli.rehearsal_page import RehearsalPage
-    from kwire.cli.terminal import volume
+    from kwire.cli.terminal import volume, warn
     from kwire.proxy.config import ListenerConfig, ProxyConfig, RehearsalConfig
     from kwire.proxy.config_file import check_config, load_config
     from kwire.proxy.rules.rehearsal import RehearsalRule
@@ -81,6 +84,13 @@ def proxy(
         raise click.UsageError("--out goes with --rehearse and --count.")
     if counts is not None and (rehearse is None or mode == "break"):
         raise click.UsageError("--counts goes with --rehearse and --count.")
+    if connect and not check:
+        raise click.UsageError("--connect goes with --check.")
+    login = None
+    if command_config is not None:
+        from kwire.cluster.client_properties import read_client_properties
+
+        login = read_client_properties(command_config).login
     if rehearse is not None:
         context = click.get_current_context()
         rehearse = target_text(rehearse, command_config, lambda: context.with_resource(TemporaryDirectory()))
@@ -94,7 +104,7 @@ def proxy(
         else:
             assert listen is not None
             assert broker is not None
-            seen = advertised or (listen if not listen.startswith((":", "0.0.0.0:", "[::]:")) else None)
+            seen = advertised or (None if listen.startswith((":", "0.0.0.0:", "[::]:")) or listen.endswith(":0") else listen)
             found = ProxyConfig(listeners=[ListenerConfig(listen=listen, broker=broker, node_id=node_id, advertised=seen)])
             check_config(found)
         if rehearse is not None:
@@ -107,9 +117,19 @@ def proxy(
         return found
 
     wanted = read()
+    bypassed = bypass_warning(wanted)
     if check:
-        listeners = len(wanted.listeners) + len(wanted.sni_listeners)
-        click.echo(f"{config or 'configuration'}: valid ({listeners} listener{'s' * (listeners != 1)})")
+        if bypassed:
+            warn(bypassed)
+        listeners, answered = len(wanted.listeners) + len(wanted.sni_listeners), ""
+        if connect:
+            found = check_brokers(wanted, login)
+            for note in found.notes:
+                warn(note)
+            if found.wrong:
+                raise InputError("; ".join(sorted(found.wrong)))
+            answered = f", {found.brokers} broker{'s' * (found.brokers != 1)} reached"
+        click.echo(f"{config or 'configuration'}: valid ({listeners} listener{'s' * (listeners != 1)}{answered})")
         return
     handler = logging.StreamHandler()
     handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(message)s"))
@@ -117,7 +137,9 @@ def proxy(
 
     def ready(server: ProxyServer) -> None:
         announce(server)
-        beside.append(asyncio.get_running_loop().create_task(check_brokers(server.config)))
+        if bypassed:
+            logging.getLogger("kwire.proxy").warning("%s", bypassed)
+        beside.append(asyncio.get_running_loop().create_task(log_check(server.config, login)))
         ports.extend(server.ports)
         if page is not None:
             beside.append(asyncio.get_running_loop().create_task(page.keep_up(ports, every * 60)))

@@ -1,21 +1,36 @@
-"""Log lines of a proxy that has started: its ports, and brokers that cannot be reached."""
+"""First log lines of a proxy: its ports, and clients that would bypass it."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kwire.proxy.config import host_and_port
+from kwire.errors import InputError
 
 if TYPE_CHECKING:
     from kwire.proxy.config import ProxyConfig
     from kwire.proxy.server import ProxyServer
 
-__all__ = ["announce", "check_brokers"]
+__all__ = ["announce", "bypass_warning"]
 
 log = logging.getLogger("kwire.proxy")
-_SECONDS: Final = 5.0
+
+
+def bypass_warning(config: ProxyConfig) -> str:
+    """Return a warning for listeners whose clients get the brokers' own addresses; empty if there are none.
+
+    Raises:
+        InputError: a rehearsal would miss the requests of these clients.
+    """
+    staying = {each.tenant for each in config.all_listeners if each.addresses()}
+    bypassed = [each.listen for each in config.listeners if each.tenant not in staying]
+    if not bypassed:
+        return ""
+    text = f"clients of {', '.join(bypassed)} get the brokers' own addresses and bypass the proxy"
+    remedy = "set --advertised HOST:PORT, or `advertised` of [[listeners]], to an address of the proxy that clients reach"
+    if config.rehearsal is not None:
+        raise InputError(f"{text}, so the rehearsal would miss their requests: {remedy}.")
+    return f"{text}; {remedy}"
 
 
 def announce(server: ProxyServer) -> None:
@@ -26,25 +41,3 @@ def announce(server: ProxyServer) -> None:
         log.info(
             "listening on port %d for %d brokers; bootstrap address for clients: %s:%d", port, len(sni.brokers), sni.bootstrap, sni.port
         )
-
-
-async def check_brokers(config: ProxyConfig) -> None:
-    """Connect to each broker once and log failures; the proxy continues, because a broker may start later."""
-    brokers = [(each.node_id, each.broker) for each in config.listeners]
-    brokers += [(each.node_id, each.broker) for sni in config.sni_listeners for each in sni.brokers]
-    reached = await asyncio.gather(*(_can_reach(node_id, address) for node_id, address in brokers))
-    if all(reached):
-        log.info("all brokers can be reached (%d)", len(brokers))
-
-
-async def _can_reach(node_id: int, address: str) -> bool:
-    try:
-        _, writer = await asyncio.wait_for(asyncio.open_connection(*host_and_port(address, "broker")), _SECONDS)
-    except asyncio.TimeoutError:
-        log.warning("broker %d at %s cannot be reached: no connection in %g seconds", node_id, address, _SECONDS)
-        return False
-    except OSError as error:
-        log.warning("broker %d at %s cannot be reached: %s", node_id, address, error.strerror or error)
-        return False
-    writer.close()
-    return True

@@ -88,11 +88,11 @@ def target_text(text: str, config: str | None, folder: Callable[[], str]) -> str
 
 def _asked(text: str, config: str | None) -> Release:
     from kwire.analysis.targets import of_answer
-    from kwire.cli.broker_session import BrokerSession, addresses
+    from kwire.cluster.broker_session import BrokerSession, addresses
 
     login = tls = None
     if config is not None:
-        from kwire.cli.client_properties import read_client_properties
+        from kwire.cluster.client_properties import read_client_properties
 
         login, tls = read_client_properties(config)
     with BrokerSession(addresses(text), timeout=_SECONDS, login=login, tls=tls) as session:

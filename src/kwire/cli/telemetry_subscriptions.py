@@ -17,8 +17,8 @@ import cloup
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
-    from kwire.cli.broker_session import Address
     from kwire.cli.client_metrics_configs import ClientMetricsConfigs
+    from kwire.cluster.broker_session import Address
 
     Cluster = AbstractContextManager[ClientMetricsConfigs]
 
@@ -45,7 +45,7 @@ class _Servers(click.ParamType["tuple[Address, ...]"]):
     name = "HOST:PORT,.."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Address, ...]:
-        from kwire.cli.broker_session import addresses
+        from kwire.cluster.broker_session import addresses
 
         try:
             return addresses(value)
@@ -91,12 +91,12 @@ def _name_option(help_text: str, *, required: bool = False) -> Callable[[Callabl
 def _configs(servers: tuple[Address, ...], sasl_user: str | None, config: str | None, timeout: float) -> Iterator[ClientMetricsConfigs]:
     import os
 
-    from kwire.cli.broker_session import BrokerSession, Login
     from kwire.cli.client_metrics_configs import ClientMetricsConfigs
+    from kwire.cluster.broker_session import BrokerSession, Login
 
     login = tls = None
     if config is not None:
-        from kwire.cli.client_properties import read_client_properties
+        from kwire.cluster.client_properties import read_client_properties
 
         login, tls = read_client_properties(config)
     if sasl_user is not None:

@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.serialization import pkcs12
 
 from kwire import messages
-from kwire.cli.broker_session import Login
-from kwire.cli.client_properties import read_client_properties
 from kwire.cli.entry import commands
+from kwire.cluster.broker_session import Login
+from kwire.cluster.client_properties import read_client_properties
 from kwire.errors import InputError
 from kwire.protocol.negotiation import NegotiatingBroker
 from kwire.protocol.negotiation.outcomes import Send

@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from kwire import messages
-from kwire.cli.broker_session import Login, addresses
 from kwire.cli.entry import commands
+from kwire.cluster.broker_session import Login, addresses
 from kwire.errors import InputError
 from kwire.protocol.negotiation import NegotiatingBroker
 from kwire.protocol.negotiation.broker_role import TokenAnswer

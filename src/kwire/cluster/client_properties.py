@@ -11,7 +11,7 @@ from typing import IO, Final, NamedTuple
 
 import javaproperties
 
-from kwire.cli.broker_session import PLAIN, Login
+from kwire.cluster.broker_session import PLAIN, Login
 from kwire.errors import InputError
 from kwire.protocol.negotiation.scram import SCRAM_MECHANISMS
 from kwire.tls_trust import only_trusting

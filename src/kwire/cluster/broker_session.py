@@ -55,7 +55,10 @@ def addresses(text: str) -> tuple[Address, ...]:
 
 
 class BrokerSession:
-    """Connection to the first server of a list that answers; errors never contain the password. `timeout` applies to each answer."""
+    """Connection to the first server of a list that answers; errors never contain the password. `timeout` applies to each answer.
+
+    The certificate must be of `server_name`, by default of the server's host.
+    """
 
     def __init__(
         self,
@@ -65,8 +68,10 @@ class BrokerSession:
         login: Login | None = None,
         client_id: str = "kwire",
         tls: ssl.SSLContext | None = None,
+        server_name: str | None = None,
     ) -> None:
         self._tls = tls
+        self._server_name = server_name
         self._timeout = timeout
         self._client_id = client_id
         self._login = login
@@ -114,7 +119,7 @@ class BrokerSession:
         if self._tls is None:
             return
         try:
-            self._socket = self._tls.wrap_socket(self._socket, server_hostname=address.host)
+            self._socket = self._tls.wrap_socket(self._socket, server_hostname=self._server_name or address.host)
         except TimeoutError as error:
             raise InputError(f"{self.node} did not answer within {self._timeout:g} s as a port with TLS does") from error
         except (OSError, ValueError) as error:  # ValueError: a host name that cannot be one
