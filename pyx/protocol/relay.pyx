@@ -14,6 +14,7 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from build_id cimport build_id
+from protocol.relay_edit cimport MOST_EXPLAINED
 from protocol.relay_counters cimport TEXT_OTHER, TEXT_UNKNOWN
 from protocol.relay_feed cimport relay_begin, relay_drain, relay_feed, relay_finish
 from protocol.relay_owed cimport BY_PLAN, owed_answer, owed_count, owed_first
@@ -21,8 +22,8 @@ from protocol.relay_pieces cimport Piece, Pieces, chunk_take
 from protocol.relay_request cimport release_request
 from protocol.relay_response cimport release_response
 from protocol.relay_state cimport (
-    OPEN, PROGRAM_FAILED, REQUEST, RESPONSE, SASL_REFUSED, SASL_UNKNOWN_MECHANISM, SASL_WITHOUT_HANDSHAKE, HeldFrame,
-    is_blocked, is_inside, relay_close, relay_free, relay_is_idle, relay_kept, send_answers,
+    OPEN, PROGRAM_FAILED, REFUSED, REQUEST, RESPONSE, SASL_REFUSED, SASL_UNKNOWN_MECHANISM, SASL_WITHOUT_HANDSHAKE, UNKNOWN_API,
+    HeldFrame, is_blocked, is_inside, relay_close, relay_close_api, relay_free, relay_is_idle, relay_kept, send_answers,
 )
 from wire.cursor cimport Bytes
 from wire.turns cimport Turn, one_at_a_time, turn_leave, waiting_turn_begin, waiting_turn_end
@@ -264,13 +265,21 @@ cdef class Relay:
         try:
             try:
                 pieces = list(self.plan.programs[action - 1].pieces(PyBytes_FromStringAndSize(<const char*>held.frame, held.size)))
-            except (WireError, EncodeError):
-                relay_close(&self.core, PROGRAM_FAILED, side, held.api_key)
+            except (WireError, EncodeError) as error:
+                relay_close_api(&self.core, PROGRAM_FAILED, side, held.api_key, held.api_version)
+                self.cause = str(error) if held.size <= MOST_EXPLAINED else None
                 return
             made = self.gathered(pieces, &size)
             self.send(side, made, size, BY_PLAN)
         finally:
             self.forget(side)
+
+    def _explain(self, int action, bytes frame):
+        """Keep the error of a program that failed."""
+        try:
+            list(self.plan.programs[action - 1].pieces(frame))
+        except (WireError, EncodeError) as error:
+            self.cause = str(error)
 
     cdef object raw_tokens(self):
         if self.tokens is None:
@@ -341,7 +350,9 @@ cdef class Relay:
     def closing(self):
         if self.core.reason == OPEN:
             return None
-        return Closing(REASONS[self.core.reason], DIRECTIONS[self.core.side], self.core.value)
+        has_api = self.core.reason in (REFUSED, UNKNOWN_API, PROGRAM_FAILED)
+        version = self.core.api_version if has_api else None
+        return Closing(REASONS[self.core.reason], DIRECTIONS[self.core.side], self.core.value, version, self.cause or "")
 
     @property
     def owed(self):

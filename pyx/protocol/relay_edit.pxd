@@ -4,6 +4,7 @@ Short frames are copied into one piece. Of longer ones the stretches that stay a
 frame was gathered, which then belongs to the pieces.
 """
 
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
@@ -12,13 +13,14 @@ from protocol.relay_owed cimport HANDSHAKE_KEY, Owed, owed_first
 from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add
 from protocol.relay_request cimport ID_AT, SHORTEST_REQUEST, expect_broker, fits, observe_request, store_32
 from protocol.relay_response cimport SHORTEST_RESPONSE, action_of, answered, answered_version, count_answer, error_of
-from protocol.relay_state cimport LENGTH, PROGRAM_FAILED, REQUEST, RESPONSE, RelayCore, Stream, relay_close
+from protocol.relay_state cimport LENGTH, PROGRAM_FAILED, REQUEST, RESPONSE, RelayCore, Stream, relay_close_api
 from protocol.relay_table cimport PASS, RelayTable, is_known, request_action
 from wire.cursor cimport Bytes, load_16, load_32
 
 cdef enum:
     SHORT_FRAME = 4096  # bytes; a frame up to this is copied
     SHORT_STRETCH = 512
+    MOST_EXPLAINED = 1 << 20  # kwire.protocol.relay.limits.MOST_EXPLAINED
 
 
 cdef inline const EditDoor* program_of(const RelayTable* table, int32_t action) noexcept nogil:
@@ -79,6 +81,15 @@ cdef inline int send_edited(
     return 0
 
 
+cdef inline int failed(RelayCore* core, int side, int key, int version, int32_t action, Bytes frame, Py_ssize_t length) except -1 nogil:
+    """Close for a program that failed; Python runs it again for the text of its error."""
+    relay_close_api(core, PROGRAM_FAILED, side, key, version)
+    if length <= MOST_EXPLAINED:
+        with gil:
+            (<object>core.owner)._explain(action, PyBytes_FromStringAndSize(<const char*>frame, length))
+    return 0
+
+
 cdef inline int edit_request(RelayCore* core, Bytes p, Py_ssize_t length, bint is_kept, int64_t t) except -1 nogil:
     """What `RequestSide._take_whole` does with a program; 0 where the frame is not one for a native program."""
     cdef int key = <short>load_16(p + LENGTH)
@@ -95,7 +106,7 @@ cdef inline int edit_request(RelayCore* core, Bytes p, Py_ssize_t length, bint i
     try:
         done = edit_frame(program, p + LENGTH, length, &edited)
         if not done:
-            relay_close(core, PROGRAM_FAILED, REQUEST, key)
+            failed(core, REQUEST, key, version, request_action(core.table, key, version), p + LENGTH, length)
         elif fits(core, REQUEST, edited.size, SHORTEST_REQUEST):
             core.streams[REQUEST].owes = -1
             if not core.streams[REQUEST].silent:
@@ -117,8 +128,11 @@ cdef inline int edit_response(RelayCore* core, Bytes p, Py_ssize_t length, bint 
     cdef int32_t number = first.correlation_id
     cdef const EditDoor* program
     cdef Edited edited
-    cdef int done
-    program = program_of(core.table, action_of(core, first, answered_version(first, error_of(p, LENGTH + length, length))))
+    cdef int done, version
+    cdef int32_t action
+    version = answered_version(first, error_of(p, LENGTH + length, length))
+    action = action_of(core, first, version)
+    program = program_of(core.table, action)
     if program is NULL:
         return 0
     if core.counters is not NULL:
@@ -126,7 +140,7 @@ cdef inline int edit_response(RelayCore* core, Bytes p, Py_ssize_t length, bint 
     try:
         done = edit_frame(program, p + LENGTH, length, &edited)
         if not done:
-            relay_close(core, PROGRAM_FAILED, RESPONSE, first.api_key)
+            failed(core, RESPONSE, first.api_key, version, action, p + LENGTH, length)
         elif fits(core, RESPONSE, edited.size, SHORTEST_RESPONSE):
             send_edited(core, RESPONSE, p, length, is_kept, &edited, SHORTEST_RESPONSE, number)
             answered(core)

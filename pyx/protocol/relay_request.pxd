@@ -15,7 +15,7 @@ from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add, piece_cop
 from protocol.relay_state cimport (
     AUTHENTICATION_TOO_LARGE, HEAD_TOO_LONG, HEADER_MALFORMED, HELD_TOO_LARGE, LENGTH, LENGTH_NEGATIVE, LENGTH_TOO_LARGE,
     LENGTH_TOO_SHORT, MAX_AUTHENTICATION, MAX_HEAD, OPEN, PROGRAM_TOO_LARGE, RAW, REFUSED, REQUEST, RESPONSE, UNKNOWN_API, WHOLE,
-    HeldFrame, RelayCore, Stream, relay_close, see, send_answers,
+    HeldFrame, RelayCore, Stream, relay_close, relay_close_api, see, send_answers,
 )
 from protocol.relay_table cimport CALL, CLOSE, NO_ACKS, PASS, REFUSE, is_known, read_acks, request_action
 from wire.cursor cimport Bytes, likely, load_16, load_32
@@ -122,7 +122,7 @@ cdef inline Py_ssize_t look_at_request(RelayCore* core, Bytes p, Py_ssize_t have
     known = is_known(core.table, key, version)
     action = request_action(core.table, key, version)
     if action == CLOSE or (key == PRODUCE_KEY and not known):
-        return relay_close(core, REFUSED if known else UNKNOWN_API, REQUEST, key)
+        return relay_close_api(core, REFUSED if known else UNKNOWN_API, REQUEST, key, version)
     stream.silent = False
     if key == PRODUCE_KEY:
         readable = min(min(length, <int64_t>MAX_HEAD), <int64_t>(have - LENGTH))

@@ -16,7 +16,7 @@ from protocol.relay_request cimport (
 )
 from protocol.relay_state cimport (
     LENGTH, OPEN, RAW, REFUSED, RESPONSE, RESPONSE_MISMATCHED, RESPONSE_UNEXPECTED, WHOLE, HeldFrame, RelayCore, Stream,
-    relay_close, see, send_answers,
+    relay_close, relay_close_api, see, send_answers,
 )
 from protocol.relay_table cimport CALL, CLOSE, PASS, response_action
 from wire.cursor cimport Bytes, load_16, load_32
@@ -55,7 +55,7 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
     cdef int64_t length
     cdef int32_t number, action
     cdef Py_ssize_t gone
-    cdef int error = 0
+    cdef int version, error = 0
     if have < LENGTH:
         return LENGTH
     length = <int32_t>load_32(p)
@@ -87,9 +87,10 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
                 (<object>core.owner)._handshake_answered(error)
             if core.reason != OPEN:
                 return NOTHING
-    action = action_of(core, first, answered_version(first, error))
+    version = answered_version(first, error)
+    action = action_of(core, first, version)
     if action == CLOSE:
-        return relay_close(core, REFUSED, RESPONSE, first.api_key)
+        return relay_close_api(core, REFUSED, RESPONSE, first.api_key, version)
     if action != PASS:
         return gather_whole(core, RESPONSE, length, WHOLE)
     gone = <Py_ssize_t>min(<int64_t>have, LENGTH + length)

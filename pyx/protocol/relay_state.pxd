@@ -106,6 +106,7 @@ cdef struct RelayCore:
     int32_t reason  # why to close
     int32_t side  # whose bytes were at fault
     int64_t value
+    int32_t api_version  # of the API that `value` names
 
 cdef extern from *:
     """
@@ -124,6 +125,13 @@ cdef inline int relay_close(RelayCore* core, int reason, int side, int64_t value
     if core.reason == OPEN:
         core.reason, core.side, core.value = reason, side, value
     return 0
+
+
+cdef inline int relay_close_api(RelayCore* core, int reason, int side, int key, int version) noexcept nogil:
+    """Close for a frame of an API; its key is the value."""
+    if core.reason == OPEN:
+        core.api_version = version
+    return relay_close(core, reason, side, key)
 
 
 cdef inline bint is_blocked(const RelayCore* core, int side) noexcept nogil:

@@ -45,11 +45,13 @@ __all__ = ["proxy"]
     cloup.option("--counts", metavar="FILE", help="With --count: keep the counts in this file, so that they survive a restart."),
     cloup.option("--every", type=click.FloatRange(1), metavar="MINUTES", default=60, show_default=True, help="How often the page is made."),
 )
+@cloup.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the log lines.")
 @cloup.option("--check", is_flag=True, help="Check the configuration and stop.")
 @cloup.option("--connect", is_flag=True, help="With --check: also ask each broker for its node id and for the other brokers.")
 def proxy(
     config: str | None, listen: str | None, broker: str | None, node_id: int, advertised: str | None,
     rehearse: str | None, command_config: str | None, mode: str | None, out: str | None, counts: str | None, every: float,
+    log_format: str,
     check: bool, connect: bool,
 ) -> None:  # fmt: skip
     """Forward connections to brokers under the rules of CONFIG (TOML), or to one broker.
@@ -66,7 +68,7 @@ def proxy(
     import asyncio
     import logging
 
-    from kwire.cli.log_lines import LineFormatter
+    from kwire.cli.log_lines import JsonFormatter, LineFormatter
     from kwire.cli.proxy_check import check_brokers, log_check
     from kwire.cli.proxy_start import announce, bypass_warning
     from kwire.cli.rehearsal_page import RehearsalPage
@@ -132,7 +134,7 @@ def proxy(
         click.echo(f"{config or 'configuration'}: valid ({listeners} listener{'s' * (listeners != 1)}{answered})")
         return
     handler = logging.StreamHandler()
-    handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(JsonFormatter() if log_format == "json" else LineFormatter("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=logging.INFO - 10 * volume(), handlers=[handler])
 
     def ready(server: ProxyServer) -> None:

@@ -1,4 +1,4 @@
-"""Limits on clients per listener and per address, and rate-limited log lines.
+"""Limits on clients per listener and per address.
 
 A connection is in its *handshake* until the client has sent a whole frame. Handshakes may take half of a listener's connections, so
 clients that never finish one leave room for others.
@@ -7,23 +7,19 @@ clients that never finish one leave room for others.
 from __future__ import annotations
 
 import ipaddress
-import logging
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from kwire.proxy.config import ProxyConfig
 
-__all__ = ["Admission", "QuietLog", "Slot", "TurnedAway"]
+__all__ = ["Admission", "Slot", "TurnedAway", "network_of"]
 
 TurnedAway = Literal["too_many", "too_many_handshakes", "too_many_of_address", "too_many_handshakes_of_address", "too_fast"]
 
 _V6_NETWORK: Final = 64  # bits; a host chooses the others freely (RFC 4291, RFC 8981)
-_SECOND: Final = 1.0
-_MOST_LINES: Final = 10_000  # reasons and addresses whose lines are counted
 
 
 class Slot:
@@ -58,7 +54,7 @@ class Admission:
 
     def enter(self, config: ProxyConfig, listener: str, address: str) -> Slot | TurnedAway:
         """Admit a client, or return the limit that it exceeds; the IPv6 addresses of a /64 network count as one."""
-        found = Slot(self, listener, _network(address))
+        found = Slot(self, listener, network_of(address))
         port, client = _keys(found)
         limits: tuple[tuple[Counter[tuple[str, str]], tuple[str, str], int, TurnedAway], ...] = (
             (self._open, port, config.max_connections, "too_many"),
@@ -95,64 +91,11 @@ def _keys(slot: Slot) -> tuple[tuple[str, str], tuple[str, str]]:
     return ("listener", slot.listener), ("client", slot.address)
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
+    """Return what counts as one client: an IPv4 address, or the /64 network of an IPv6 address."""
     if ":" not in address:
         return address
     found = ipaddress.IPv6Address(address)
     if found.ipv4_mapped is not None:
         return str(found.ipv4_mapped)
     return str(ipaddress.IPv6Network((found.packed[: _V6_NETWORK // 8] + bytes(8), _V6_NETWORK)))
-
-
-class QuietLog:
-    """Warnings of a proxy: one line per second for each reason and address, with the number of suppressed lines."""
-
-    def __init__(self, logger: logging.Logger, clock: Callable[[], float] = time.monotonic) -> None:
-        self._logger = logger
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._said: OrderedDict[tuple[str, str], _Said] = OrderedDict()  # the oldest first
-
-    def warning(self, reason: str, address: str, text: str) -> None:
-        now = self._clock()
-        key = reason, _network(address)
-        with self._lock:
-            said = self._said.get(key)
-            if said is not None and now - said.at < _SECOND:
-                said.left_out += 1
-                said.text = text
-                return
-            if said is not None:
-                del self._said[key]
-            self._said[key] = _Said(now, text)
-            lines = [] if said is None else said.lines()
-            while len(self._said) > _MOST_LINES:
-                lines += self._said.popitem(last=False)[1].lines()
-        self._write([*lines, text])
-
-    def flush(self, *, everything: bool = False) -> None:
-        """Write lines suppressed for more than a second; call it once per second, and with `everything` at the end."""
-        now = self._clock()
-        lines: list[str] = []
-        with self._lock:
-            while self._said and (everything or now - next(iter(self._said.values())).at >= _SECOND):
-                lines += self._said.popitem(last=False)[1].lines()
-        self._write(lines)
-
-    def _write(self, lines: list[str]) -> None:
-        for line in lines:
-            self._logger.warning("%s", line)
-
-
-@dataclass(slots=True)
-class _Said:
-    """Last line of a reason and an address, and the number and the last text of lines suppressed since."""
-
-    at: float
-    text: str
-    left_out: int = 0
-
-    def lines(self) -> list[str]:
-        if not self.left_out:
-            return []
-        return [f"{self.text} (and {self.left_out - 1} more)" if self.left_out > 1 else self.text]

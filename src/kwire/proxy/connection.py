@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import time
+from typing import Final
 
+import kwire
 from kwire.errors import EncodeError, WireError
 from kwire.protocol.relay import CALL, Buffer, Held, HeldBudget, Moves, Relay, RelayCounters
+from kwire.protocol.relay.moves import api_text
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.rule import Answer, Outcome, Peer, Refusal, Watched
 from kwire.proxy.taps import Tapped
 
 __all__ = ["ProxiedConnection"]
 
+# The error of `AddressTable`, in words of the configuration.
+_NO_LISTENER: Final = re.compile(r"no new address is given for node (-?\d+) at '(.*)', port (\d+) in \S+")
+_WITHOUT_LISTENER: Final = (
+    r"it names broker \1 at \2:\3, which has no listener: add [[listeners]] with node_id = \1, "
+    r'or unknown_node = "keep" under [addresses]'
+)
+
 
 class ProxiedConnection:
     """Relay that applies rules to held frames at once; the client is not read while a `delayed` outcome waits."""
 
-    __slots__ = ("_frames", "_rules", "_tap", "delayed", "peer", "refusal", "relay")
+    __slots__ = ("_frames", "_refused_api", "_rules", "_tap", "delayed", "peer", "refusal", "relay")
 
     def __init__(
         self,
@@ -31,7 +42,7 @@ class ProxiedConnection:
     ) -> None:
         self._rules = rules.connected(peer)
         self.relay = Relay(self._rules.plan, max_frame=max_frame, max_held=max_held, budget=budget, counters=counters)
-        self.refusal = ""
+        self.refusal = self._refused_api = ""
         self.delayed: tuple[Held, Answer | Refusal | Watched] | None = None
         self._frames = False
         self._tap = tap
@@ -83,7 +94,13 @@ class ProxiedConnection:
 
     @property
     def close_reason(self) -> str:
-        return self.refusal or ("" if self.relay.closing is None else str(self.relay.closing))
+        text = self.refusal or ("" if self.relay.closing is None else str(self.relay.closing))
+        return _NO_LISTENER.sub(_WITHOUT_LISTENER, text)
+
+    @property
+    def closing_api(self) -> str:
+        """Name and version of the API whose frame closed the connection; empty if it was no frame."""
+        return self._refused_api or ("" if self.relay.closing is None else self.relay.closing.api)
 
     def _settled(self, moves: Moves, t: int) -> Moves:
         waiting = moves.held
@@ -105,7 +122,11 @@ class ProxiedConnection:
         try:
             found = self._rules.apply(held)
         except (WireError, EncodeError) as error:
-            found = Refusal(f"{held.kind} of api {held.api_key} v{held.api_version}: {error}")
+            found = Refusal(f"{api_text(held.api_key, held.api_version)} {held.kind}: {error}")
+        if isinstance(found, Refusal):
+            self._refused_api = api_text(held.api_key, held.api_version)
+            if held.kind == "request":
+                self.peer.client_id = kwire.peek_header(held.frame, strict=False).client_id
         if isinstance(found, (Answer, Refusal, Watched)) and found.delay:
             self.delayed = held, found
         elif isinstance(found, Refusal):

@@ -159,9 +159,11 @@ class AsyncioListener:
 
     def closed(self, side: ClientSide, ending: Ending, reason: str) -> None:
         slot, peer = self._sides.pop(side)
-        if side.proxied is not None:
-            peer.node_id = side.proxied.peer.node_id
-        self._server.left(slot, peer, ending, reason)
+        proxied = side.proxied
+        if proxied is None:
+            self._server.left(slot, peer, ending, reason)
+        else:
+            self._server.left(slot, proxied.peer, ending, reason, proxied.closing_api)
 
 
 class _Arrival(asyncio.Protocol):

@@ -167,7 +167,7 @@ class ClientSide(Side):
         if opening.cancelled() or self.is_over:
             self.broker.close()
         elif (error := opening.exception()) is not None:
-            self.over("broker_unreachable", f"the broker cannot be reached: {error}")
+            self.over("broker_unreachable", f"the broker cannot be reached: {str(error) or 'no connection within connect_seconds'}")
         else:
             self._is_reached = True
             self._guarded(self._first_bytes)

@@ -182,8 +182,8 @@ class NativeLoop:
         tap = proxied.take_tap()
         return 0 if self._taps is None or tap is None else self._taps.connected(tap)
 
-    def disconnected(self, slot: Slot, peer: Peer, ending: Ending, reason: str) -> None:
-        self._server.left(slot, peer, ending, reason)
+    def disconnected(self, slot: Slot, peer: Peer, ending: Ending, reason: str, api: str = "") -> None:
+        self._server.left(slot, peer, ending, reason, api)
 
     def numeric(self, broker: str) -> Addresses | None:
         """Return the addresses of a broker given by address; None if its name must be resolved."""
@@ -289,7 +289,7 @@ class WorkerCalls:
             reason = text and "the proxy stops"
         elif cause == "fault":
             reason = "an error in kwire"
-        self._loop.disconnected(self.open.pop(proxied), proxied.peer, ending, reason)
+        self._loop.disconnected(self.open.pop(proxied), proxied.peer, ending, reason, proxied.closing_api)
         proxied.over()
 
     def fault(self, error: Exception) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import compress, product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kwire.errors import InputError
 from kwire.protocol.relay import HeldBudget, RelayCounters
-from kwire.proxy.admission import Admission, QuietLog, Slot, TurnedAway
+from kwire.proxy.admission import Admission, Slot, TurnedAway
 from kwire.proxy.certificate_ends import certificate_ends
 from kwire.proxy.config import ListenerConfig, ProxyConfig, SniListenerConfig, host_and_port
 from kwire.proxy.configured_rules import configured_rule_sets
@@ -22,6 +23,7 @@ from kwire.proxy.counts import TLS_FAILED, ConnectionCounts, Ending
 from kwire.proxy.listener_asyncio import AsyncioListener
 from kwire.proxy.listener_sni import SniListener
 from kwire.proxy.loop_native import NativeLoop, native_module
+from kwire.proxy.quiet_log import QuietLog
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.rules.rule import Peer
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["ProxyServer"]
 
 log = logging.getLogger("kwire.proxy")
+_OUT_OF_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _LIMITS: Final[dict[TurnedAway, Callable[[ProxyConfig], str]]] = {
     "too_many": lambda config: f"max_connections, {config.max_connections}, are open",
     "too_many_handshakes": lambda config: f"half of max_connections ({config.max_connections}) are clients without a whole frame",
@@ -117,12 +120,13 @@ class ProxyServer:
         if isinstance(found, Slot):
             self.counts.count_opened(tenant, listener.node_id)
             return found
-        self.quiet.warning(found, address, f"{address} to {listener.listen}: turned away: {_LIMITS[found](self.config)}")
+        text = f"{address} to {listener.listen}: turned away: {_LIMITS[found](self.config)}"
+        self.quiet.warning(found, address, text, listener.listen, client=address)
         self.counts.count_ended(tenant, listener.node_id, found)
         return None
 
-    def left(self, slot: Slot, peer: Peer, ending: Ending, reason: str) -> None:
-        """Count the end of a connection, and log the reason unless it is empty."""
+    def left(self, slot: Slot, peer: Peer, ending: Ending, reason: str, api: str = "") -> None:
+        """Count the end of a connection, and log the reason unless it is empty; `api` names the API of the frame that ended it."""
         slot.left()
         self.counts.count_ended(peer.tenant, peer.node_id, ending)
         if ending == "tls_failed":
@@ -130,7 +134,9 @@ class ProxyServer:
         if reason:
             # OpenSSL has a fixed list of reasons; other texts may have numbers that clients choose
             kind, text = (reason, reason) if ending == "tls_failed" else (ending, f"closed: {reason}")
-            self.quiet.warning(kind, peer.address, f"{peer.address}:{peer.port} to broker {peer.node_id}: {text}")
+            fields = {"cause": ending, "reason": reason, "api": api, **peer.fields()}
+            text = f"{fields['client']}{peer.in_brackets()} on {slot.listener} to broker {peer.node_id}: {text}"
+            self.quiet.warning(kind, peer.address, text, slot.listener, **fields)
 
     @property
     def ports(self) -> list[int]:
@@ -226,11 +232,20 @@ class ProxyServer:
             loop.add_signal_handler(getattr(signal, name), stop.set)
         if hasattr(signal, "SIGHUP"):
             loop.add_signal_handler(signal.SIGHUP, self._reload, reload)
+        loop.set_exception_handler(self._loop_failed)
         await self.open()
         ready(self)
         await stop.wait()
         log.info("stopping: %d connections", self.connections)
         await self.close(self.config.drain_seconds)
+
+    def _loop_failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in _OUT_OF_RESOURCES:  # of each connection that waits, each second
+            text = f"no connection can be accepted: {error.strerror}"
+            self.quiet.warning("cannot_accept", "", text)
+        else:
+            loop.default_exception_handler(context)
 
     def _reload(self, read: Callable[[], ProxyConfig] | None) -> None:
         if read is None:  # the end of a terminal's session, too

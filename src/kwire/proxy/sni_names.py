@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from kwire.proxy.admission import QuietLog
 from kwire.proxy.config import SniBroker, SniListenerConfig
+from kwire.proxy.quiet_log import QuietLog
 
 __all__ = ["SniNames"]
 
@@ -26,7 +26,8 @@ class SniNames:
             return True
         said = repr(name[:255]) if name else "no name"
         # TLS does not say whose handshake it is
-        self._quiet.warning("unknown_name", "", f"{self._listen}: TLS asks for {said}, which is not a name of this listener")
+        text = f"{self._listen}: TLS asks for {said}, which is not a name of this listener"
+        self._quiet.warning("unknown_name", "", text, self._listen)
         return False
 
     def broker(self, name: str | None) -> SniBroker:

@@ -6,8 +6,9 @@ import logging
 
 import pytest
 
-from kwire.proxy.admission import Admission, QuietLog, Slot
+from kwire.proxy.admission import Admission, Slot
 from kwire.proxy.config import ListenerConfig, ProxyConfig
+from kwire.proxy.quiet_log import QuietLog
 
 PORT, OTHER_PORT = ":19092", ":19093"
 
@@ -130,6 +131,24 @@ def test_lines_that_were_left_out_are_counted_a_second_later_and_at_the_end(capl
     quiet.warning("too_many", "10.0.0.2", "port 6")
     quiet.flush(everything=True)
     assert caplog.messages[2:] == ["port 5", "port 6"]
+
+
+def test_a_cause_that_goes_on_is_said_less_and_less_often(caplog: pytest.LogCaptureFixture) -> None:
+    clock = Clock()
+    quiet = QuietLog(logging.getLogger("kwire.proxy"), clock)
+    for _ in range(600):  # a client tries again four times a second, 150 s long
+        quiet.warning("broker_unreachable", "10.0.0.1", "closed", ":19092")
+        clock.now += 0.25
+        quiet.flush()
+    assert len(caplog.messages) == 8  # at 0, 1, 3, 7, 15, 31, 63, 123
+    quiet.flush(everything=True)
+    assert sum(1 + getattr(each, "fields", {}).get("more", 0) for each in caplog.records) == 600
+    clock.now += 120
+    quiet.flush()
+    quiet.warning("broker_unreachable", "10.0.0.1", "again", ":19092")
+    assert caplog.messages[-1] == "again"
+    quiet.warning("broker_unreachable", "10.0.0.1", "elsewhere", ":19093")
+    assert caplog.messages[-1] == "elsewhere"
 
 
 def test_a_flood_of_addresses_costs_bounded_memory() -> None:

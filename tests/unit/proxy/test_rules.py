@@ -82,7 +82,8 @@ def test_rehearsal_breaks_as_the_release_does() -> None:
     assert advertised(found) == [(0, 0, 11), (8, 2, 9)]  # LeaderAndIsr is gone; Produce is advertised from 0 (KAFKA-18659)
     moves = connection.from_client(request(8, 1, messages.OffsetCommitRequest(group_id="g", member_id="m")), 3)
     assert moves.to_server == []
-    assert "api key 8" in connection.close_reason
+    assert connection.close_reason == "Kafka 4.0.0 rejects OffsetCommit v1"
+    assert (connection.closing_api, connection.peer.client_id) == ("OffsetCommit v1", "shop")
 
 
 def other_broker(folder: Path) -> str:
@@ -99,7 +100,7 @@ def test_rehearsal_of_another_broker_caps_and_closes(tmp_path: Path) -> None:
     assert advertised(found) == [(0, 3, 8), (3, 0, 7)]
     moves = connection.from_client(request(22, 1, messages.InitProducerIdRequest(transactional_id="t")), 3)
     assert moves.to_server == []
-    assert "api key 22" in connection.close_reason
+    assert connection.close_reason.endswith(" rejects InitProducerId v1")
 
 
 def test_rehearsal_of_another_broker_counts_what_clients_cannot_avoid(tmp_path: Path) -> None:
@@ -184,6 +185,17 @@ def metadata(topics: tuple[str, ...] = ()) -> Any:
         brokers=[broker(node_id=1, host="10.0.0.1", port=9092), broker(node_id=2, host="10.0.0.2", port=9092)],
         topics=[topic(name=name, partitions=[messages.MetadataResponse.MetadataResponsePartition(leader_id=1)]) for name in topics],
     )
+
+
+def test_a_broker_without_a_listener_is_named() -> None:
+    connection = connected(AddressesRule({1: ("proxy", 19_001)}))
+    connection.from_client(request(3, 12, messages.MetadataRequest(topics=None)), 1)
+    assert connection.from_server(response(3, 12, metadata()), 2).close is not None
+    assert connection.close_reason == (
+        "a rule could not edit Metadata v12 responses: it names broker 2 at 10.0.0.2:9092, which has no listener: add [[listeners]] with "
+        'node_id = 2, or unknown_node = "keep" under [addresses] (MetadataResponse v12)'
+    )
+    assert connection.closing_api == "Metadata v12"
 
 
 def test_addresses_are_those_of_the_listeners() -> None:
@@ -331,7 +343,7 @@ def test_an_answer_that_no_rule_can_read_closes() -> None:
     connection.from_client(request(18, 3, software("x", "1")), 1)
     moves = connection.from_server(framed(bytes.fromhex("00000001 0000 7f")), 2)
     assert moves.to_client == []
-    assert "api key 18" in connection.close_reason
+    assert connection.close_reason.startswith("a rule could not edit ApiVersions v3 responses: the bytes end before the value does ")
 
 
 def test_a_rule_at_work_does_not_stop_other_connections() -> None:

@@ -35,6 +35,7 @@ cdef class Relay:
     cdef object tokens  # RawTokens
     cdef object held_request  # the Held of core.streams[...].held, once it was asked for
     cdef object held_response
+    cdef str cause  # why a program failed, else None
 
     cdef object held_frame(self, int side)
     cdef int let_go(self, object held) except -1

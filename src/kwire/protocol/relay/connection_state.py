@@ -7,6 +7,7 @@ from kwire.protocol.events import Direction
 from kwire.protocol.relay.counters import RelayCounters
 from kwire.protocol.relay.frame_stream import FrameStream, Stage
 from kwire.protocol.relay.heads import LENGTH
+from kwire.protocol.relay.limits import MOST_EXPLAINED
 from kwire.protocol.relay.moves import Buffer, CloseReason, Closing, Held, Moves
 from kwire.protocol.relay.observed import UNKNOWN, Software
 from kwire.protocol.relay.owed import Owed, OwedQueue
@@ -40,9 +41,9 @@ class ConnectionState:
         self.counters = counters
         self.software: Software = (UNKNOWN, UNKNOWN)  # in the client's last forwarded ApiVersions request
 
-    def close(self, reason: CloseReason, direction: Direction, value: int = 0) -> None:
+    def close(self, reason: CloseReason, direction: Direction, value: int = 0, api_version: int | None = None, cause: str = "") -> None:
         if self.closing is None:
-            self.closing = Closing(reason, direction, value)
+            self.closing = Closing(reason, direction, value, api_version, cause)
 
     def check_length(self, stream: FrameStream, shortest: int) -> bool:
         length = stream.length
@@ -67,8 +68,9 @@ class ConnectionState:
         """Edit the frame with program number `action`; on failure set the reason to close and return None."""
         try:
             return list(self.plan.programs[action - 1].pieces(held.frame))
-        except (WireError, EncodeError):
-            self.close("program_failed", direction, held.api_key)
+        except (WireError, EncodeError) as error:
+            cause = str(error) if len(held.frame) <= MOST_EXPLAINED else ""
+            self.close("program_failed", direction, held.api_key, held.api_version, cause)
             return None
 
     def fits(self, direction: Direction, pieces: list[Buffer], shortest: int) -> bool:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from kwire.protocol.events import Direction
+from kwire.schema import catalog
 
-__all__ = ["CLOSE_TEXTS", "Buffer", "CloseReason", "Closing", "Held", "Moves"]
+__all__ = ["CLOSE_TEXTS", "Buffer", "CloseReason", "Closing", "Held", "Moves", "api_text"]
 
 Buffer = bytes | bytearray | memoryview
 CloseReason = Literal[
@@ -17,7 +18,7 @@ CloseReason = Literal[
     "authentication_too_large",
 ]  # fmt: skip
 
-# A sentence a reason; `{value}` is `Closing.value`. The native twin numbers the reasons in this order, from 1 on.
+# A sentence a reason; `{value}` is `Closing.value`, `{api}` the API that it names. The native twin numbers them in this order, from 1 on.
 CLOSE_TEXTS: Final[dict[CloseReason, str]] = {
     "length_negative": "frame length is {value}",
     "length_too_large": "frame length {value} exceeds the limit",
@@ -26,11 +27,11 @@ CLOSE_TEXTS: Final[dict[CloseReason, str]] = {
     "header_malformed": "the header or the acks of a Produce cannot be read",
     "response_unexpected": "the broker sent a response (correlation id {value}), but no request is waiting",
     "response_mismatched": "the broker answered correlation id {value}, which is not the oldest waiting request",
-    "refused": "a rule closes connections that use this api and version (api key {value})",
-    "unknown_api": "unknown api or version (api key {value})",
+    "refused": "a rule closes connections that use {api}",
+    "unknown_api": "unknown API or version: {api}",
     "held_too_large": "buffered bytes of the connection reach {value}, which exceeds its limit",
     "budget_exhausted": "buffered bytes of all connections exceed their limit",
-    "program_failed": "a rule could not edit a frame (api key {value})",
+    "program_failed": "a rule could not edit {api}",
     "program_too_large": "an edited frame of {value} bytes exceeds the limit",
     "sasl_unknown_mechanism": "raw SASL tokens of a mechanism whose end cannot be recognized; use SaslHandshake v1",
     "frame_unfinished": "the stream ended inside a frame",
@@ -41,16 +42,43 @@ CLOSE_TEXTS: Final[dict[CloseReason, str]] = {
 }
 
 
+# First bytes of other protocols, where a frame's length is expected: TLS handshakes and alerts, HTTP, SSH.
+_FOREIGN: Final = {
+    b"\x16\x03": "TLS", b"\x15\x03": "TLS", b"GET ": "HTTP", b"HEAD": "HTTP", b"POST": "HTTP", b"HTTP": "HTTP", b"SSH-": "SSH",
+}  # fmt: skip
+
+
+def api_text(api_key: int, api_version: int) -> str:
+    return f"{catalog().api_name(api_key) or f'API {api_key}'} v{api_version}"
+
+
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """Reason to close a connection, and the direction of the faulty bytes."""
+    """Reason to close a connection, and the direction of the faulty bytes.
+
+    Attributes:
+        value: length, count, correlation id or API key, by the reason.
+        api_version: version of that API, else None.
+        cause: error of the program that could not edit the frame; empty if the frame is longer than 1 MiB.
+    """
 
     reason: CloseReason
     direction: Direction
-    value: int = 0  # length, count or correlation id, by the reason
+    value: int = 0
+    api_version: int | None = None
+    cause: str = ""
+
+    @property
+    def api(self) -> str:
+        """Name and version of the API that `value` names; empty if it is something else."""
+        return "" if self.api_version is None else api_text(self.value, self.api_version)
 
     def __str__(self) -> str:
-        return CLOSE_TEXTS[self.reason].format(value=self.value)
+        text = CLOSE_TEXTS[self.reason].format(value=self.value, api=f"{self.api} {self.direction}s")
+        begin = (self.value & 0xFFFFFFFF).to_bytes(4, "big") if self.reason.startswith("length_") else b""
+        spoken = next((name for first, name in _FOREIGN.items() if begin.startswith(first)), "")
+        foreign = f"the {'client' if self.direction == 'request' else 'broker'} speaks {spoken}" if spoken else ""
+        return ": ".join(filter(None, (text, foreign, self.cause)))
 
 
 @dataclass(slots=True, eq=False)

@@ -87,7 +87,7 @@ class RequestSide:
         known = state.plan.is_known(key, version)
         action = state.plan.action("request", key, version)
         if action == CLOSE or (key == PRODUCE and not known):  # of an unknown Produce nothing says whether an answer will come
-            state.close("refused" if known else "unknown_api", "request", key)
+            state.close("refused" if known else "unknown_api", "request", key, version)
             return
         stream.silent = False
         if key == PRODUCE:

@@ -74,9 +74,10 @@ class ResponseSide:
             self._shake(self._error() if stream.length >= _ERROR_SIZE else -1)
             if state.closing is not None:
                 return
-        action = self._action(first, self._version(first))
+        version = self._version(first)
+        action = self._action(first, version)
         if action == CLOSE:
-            state.close("refused", "response", first.api_key)
+            state.close("refused", "response", first.api_key, version)
         elif action != PASS:
             state.gather_whole(stream, "whole")
         else:

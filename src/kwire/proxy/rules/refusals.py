@@ -21,6 +21,7 @@ import kwire
 from kwire.codec.decoding import MEMORY_MULTIPLE
 from kwire.errors import InputError
 from kwire.protocol.relay import CALL, Held, HeldBudget, RelayRule
+from kwire.protocol.relay.moves import api_text
 from kwire.proxy.rules.refusal_answers import refused_answer
 from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal
 from kwire.schema import catalog
@@ -164,4 +165,6 @@ class _Refusing(ConnectionRule):
         finally:
             if budget is not None:
                 budget.give(size)
-        return Refusal(f"api {held.api_key} v{held.api_version} of a refused client", _DELAY) if found is None else Answer(found, _DELAY)
+        return (
+            Refusal(f"{api_text(held.api_key, held.api_version)} of a refused client", _DELAY) if found is None else Answer(found, _DELAY)
+        )

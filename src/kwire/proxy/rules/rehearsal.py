@@ -16,10 +16,11 @@ from typing import Literal
 import kwire
 from kwire.codec import VersionLimits
 from kwire.errors import InputError
-from kwire.protocol.relay import CALL, CLOSE, Held, RelayRule
+from kwire.protocol.relay import CALL, Held, RelayRule
+from kwire.protocol.relay.moves import api_text
 from kwire.proxy.rules.api_versions_answer import API_VERSIONS, limited_answers
 from kwire.proxy.rules.rejected_counts import Rejected, RejectedCounts
-from kwire.proxy.rules.rule import ConnectionRule, Peer
+from kwire.proxy.rules.rule import ConnectionRule, Peer, Refusal
 from kwire.schema import Release, Target, Versions, catalog, releases
 
 __all__ = ["RehearsalMode", "RehearsalRule"]
@@ -44,7 +45,7 @@ class RehearsalRule:
 
     def relay_rules(self) -> Iterator[RelayRule]:
         for key, versions in self._rejects():
-            yield RelayRule("request", key, versions, CALL if self.mode == "count" else CLOSE)
+            yield RelayRule("request", key, versions, CALL)
         if self.mode == "break":
             yield from limited_answers(VersionLimits.of_release(self.release))
 
@@ -81,9 +82,12 @@ class _Rehearsing(ConnectionRule):
         self._rule = rule
         self._peer = peer
 
-    def request(self, held: Held, frame: bytes) -> None:
+    def request(self, held: Held, frame: bytes) -> Refusal | None:
         peer = self._peer
         client_id = kwire.peek_header(frame, strict=False).client_id or ""
         self._rule.counts.count(
             Rejected(peer.software_name, peer.software_version, client_id, peer.address, held.api_key, held.api_version)
         )
+        if self._rule.mode == "count":
+            return None
+        return Refusal(f"{self._rule.release.title} rejects {api_text(held.api_key, held.api_version)}")

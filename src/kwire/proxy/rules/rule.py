@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from kwire.protocol.relay import Held, RelayRule
 
@@ -30,6 +30,17 @@ class Peer:
     software_version: str = ""
     principal: str = ""
     tenant: str = ""
+
+    def fields(self) -> dict[str, Any]:
+        """Return what a log line says about the client, by name."""
+        own = {name: getattr(self, name) for name in ("client_id", "software_name", "software_version", "principal", "tenant")}
+        return {"client": f"{self.address}:{self.port}", "node_id": self.node_id, **own}
+
+    def in_brackets(self) -> str:
+        """Return what is known about the client, for people: ` (billing, sarama 1.27.2, User:alice, tenant acme)`."""
+        software = f"{self.software_name} {self.software_version}".strip()
+        known = ", ".join(filter(None, (self.client_id, software, self.principal, self.tenant and f"tenant {self.tenant}")))
+        return f" ({known})" if known else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ import kwire
 from kwire.codec import AddPrefix, Edit, EditChanges, FieldsAbout, Opaque, RemovePrefix, Uuid, VersionLimits, fields_about
 from kwire.errors import InputError
 from kwire.protocol.relay import CALL, CLOSE, Held, RelayRule
+from kwire.protocol.relay.moves import api_text
 from kwire.proxy.rules.api_versions_answer import API_VERSIONS, limited_answers
 from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal, Watched
 from kwire.proxy.rules.tenant_answers import refused_fetch, unknown_ids
@@ -169,7 +170,7 @@ class _Tenant(ConnectionRule):
             return Watched(edited, partial(self._fetched, begins=begins)) if begins or may_have_ids else edited
         answer = unknown_ids(held, frame)
         if answer is None:
-            return Refusal(f"api {held.api_key} v{held.api_version}: the id of a topic that is not the tenant's")
+            return Refusal(f"{api_text(held.api_key, held.api_version)}: the id of a topic that is not the tenant's")
         return Answer(answer)
 
     def response(self, held: Held, frame: bytes) -> bytes | None:

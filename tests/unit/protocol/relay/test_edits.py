@@ -116,6 +116,17 @@ def test_a_frame_that_cannot_be_read_closes(twin: Any) -> None:
     assert closing(relay.from_server(answer[:-1] + b"\1", 2)) == ("program_failed", "response", 3)
 
 
+def test_a_program_that_fails_says_why(twin: Any) -> None:
+    names = EditChanges(addresses=AddressTable({1: ("proxy", 19092)}))
+    relay = twin.Relay(RelayPlan([RelayRule("response", 3, (1,), Edit("response", 3, 1, names))]))
+    relay.from_client(metadata(7), 1)
+    answer = bytearray(metadata_answer(7, "kafka-2", 9092))
+    answer[15] = 2  # the node id, behind length, correlation id and count
+    close = relay.from_server(bytes(answer), 2).close
+    assert close.cause == "no new address is given for node 2 at 'kafka-2', port 9092 in brokers[0].host (MetadataResponse v1)"
+    assert (close.api, close.api_version, str(close)) == ("Metadata v1", 1, f"a rule could not edit Metadata v1 responses: {close.cause}")
+
+
 def test_a_frame_that_grows_over_the_limit_closes(twin: Any) -> None:
     """Seven bytes come to each name, four to the address: `kafka` is `proxy`, one byte of the port changes, none comes."""
     request, grown = metadata(7, "t"), metadata(7, "tenant.t")

@@ -97,6 +97,23 @@ def test_a_program_that_fails_closes() -> None:
     assert closing.reason == "program_failed"
 
 
+@pytest.mark.parametrize(
+    ("sends", "begin", "text"),
+    [
+        ("client", "16030100c8010000", "frame length 369295616 exceeds the limit: the client speaks TLS"),
+        ("client", "474554202f204854", "frame length 1195725856 exceeds the limit: the client speaks HTTP"),
+        ("client", "0000000a27110000", "unknown API or version: API 10001 v0 requests"),
+        ("client", "7fffffff00000000", "frame length 2147483647 exceeds the limit"),
+        ("broker", "1503030002022800", "frame length 352518912 exceeds the limit: the broker speaks TLS"),
+    ],
+)
+def test_what_closed_a_connection_in_words(sends: str, begin: str, text: str) -> None:
+    relay = Relay(RelayPlan(unknown="close"))
+    data = bytes.fromhex(begin) + bytes(6)
+    moves = relay.from_client(data, 1) if sends == "client" else relay.from_server(data, 1)
+    assert str(moves.close) == text
+
+
 def test_a_response_that_is_not_the_next_owed_closes() -> None:
     relay = Relay(RelayPlan())
     relay.from_client(heartbeat(7) + heartbeat(8), 1)
