@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Final
 from kwire.cluster.broker_session import BrokerSession, Login, addresses
 from kwire.cluster.nodes import ask_nodes
 from kwire.errors import InputError
+from kwire.proxy.cluster_listeners import is_asked
+from kwire.proxy.cluster_map import ClusterMap
 
 if TYPE_CHECKING:
-    from kwire.proxy.config import ListenerConfig, ProxyConfig, SniBroker, SniListenerConfig
+    from kwire.proxy.config import ClusterConfig, ListenerConfig, ProxyConfig, SniBroker, SniListenerConfig
 
 __all__ = ["BrokerCheck", "check_brokers", "log_check"]
 
@@ -45,9 +47,12 @@ _Place = tuple["ListenerConfig | SniListenerConfig", "ListenerConfig | SniBroker
 
 
 def check_brokers(config: ProxyConfig, login: Login | None = None) -> BrokerCheck:
-    places: list[_Place] = [(each, each) for each in config.listeners]
-    places += [(sni, each) for sni in config.sni_listeners for each in sni.brokers]
+    every: list[_Place] = [(each, each) for each in config.listeners]
+    every += [(sni, each) for sni in config.sni_listeners for each in sni.brokers]
+    places = [place for place in every if not is_asked(place[1].broker)]
     found = BrokerCheck(len(places))
+    if config.cluster is not None:
+        _ask_cluster(config, config.cluster, found)
     with ThreadPoolExecutor(_AT_ONCE, "kwire brokers") as executor:
         node_ids = list(executor.map(lambda place: _ask(place, login, found), places))
     for tenant, named in found.named.items():
@@ -82,6 +87,18 @@ def _ask(place: _Place, login: Login | None, found: BrokerCheck) -> int:
     elif listener.addresses() and own not in nodes.addresses:
         found.wrong.append(f"{name}: the cluster has {_brokers(nodes.addresses)}, and no {own}")
     return own
+
+
+def _ask_cluster(config: ProxyConfig, cluster: ClusterConfig, found: BrokerCheck) -> None:
+    try:
+        nodes = ClusterMap(config, found.wrong.append).ask()
+    except InputError as error:
+        found.wrong.append(f"the cluster cannot be asked for its brokers: {error}")
+        return
+    found.brokers += len(nodes)
+    outside = {each for each in nodes if not cluster.first_node_id <= each <= cluster.last_node_id}
+    if outside:
+        found.wrong.append(f"{_brokers(outside)} of the cluster: outside of first_node_id to last_node_id, so clients cannot reach them")
 
 
 def _say_missing(missing: set[int], tenant: str | None, config: ProxyConfig, found: BrokerCheck) -> None:

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from kwire.errors import InputError
+from kwire.proxy.cluster_listeners import is_asked
 
 if TYPE_CHECKING:
     from kwire.proxy.config import ProxyConfig
@@ -35,7 +36,15 @@ def bypass_warning(config: ProxyConfig) -> str:
 
 def announce(server: ProxyServer) -> None:
     config = server.config
+    for ports in config.port_listeners:
+        assert config.cluster is not None
+        log.info(
+            "listening on %s and the ports behind it for the nodes %d to %d of the cluster at %s; bootstrap address for clients: %s",
+            ports.listen, config.cluster.first_node_id, config.cluster.last_node_id, config.cluster.bootstrap, ports.advertised,
+        )  # fmt: skip
     for listener, port in zip(config.listeners, server.ports, strict=False):
+        if is_asked(listener.broker):
+            continue
         log.info("listening on port %d for broker %d at %s", port, listener.node_id, listener.broker)
     for sni, port in zip(config.sni_listeners, server.ports[len(config.listeners) :], strict=True):
         log.info(

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from kwire.cluster.broker_session import Address, BrokerSession
 
-__all__ = ["ClusterNodes", "ask_nodes"]
+__all__ = ["ClusterNodes", "ask_addresses", "ask_nodes"]
 
 _DESCRIBE_CONFIGS: Final = 32
 _BROKER: Final = 4  # org.apache.kafka.common.config.ConfigResource.Type
@@ -22,14 +22,18 @@ class ClusterNodes(NamedTuple):
     own: int | None
 
 
+def ask_addresses(session: BrokerSession) -> dict[int, Address]:
+    """Ask for Metadata without topics, and return the brokers' addresses by node id."""
+    answer = session.ask(session.messages.MetadataRequest(topics=[]))
+    return {each.node_id: Address(each.host, each.port) for each in sorted(answer.brokers, key=lambda each: int(each.node_id))}
+
+
 def ask_nodes(session: BrokerSession, guess: int = 0) -> ClusterNodes:
-    """Ask for Metadata without topics; `guess` is the expected node id of the broker."""
-    messages = session.messages
-    answer = session.ask(messages.MetadataRequest(topics=[]))
-    found = {each.node_id: Address(each.host, each.port) for each in sorted(answer.brokers, key=lambda each: int(each.node_id))}
+    """Ask also for the node id of the broker itself; `guess` is the expected one."""
+    found = ask_addresses(session)
     own = [node_id for node_id, address in found.items() if str(address) == session.node]
     if not own and session.has(_DESCRIBE_CONFIGS):
-        request = messages.DescribeConfigsRequest
+        request = session.messages.DescribeConfigsRequest
         resource = request.DescribeConfigsResource(resource_type=_BROKER, resource_name=str(guess), configuration_keys=["broker.id"])
         own = _told(session.ask(request(resources=[resource])).results, guess)
     own = own or (list(found) if len(found) == 1 else [])

@@ -17,8 +17,9 @@ from kwire.proxy.config_table import MOST_SECONDS, ConfigTable, Count, Meta, Sec
 from kwire.proxy.tls_config import TlsConfig, UpstreamTlsConfig
 
 __all__ = [
-    "AddressesConfig", "ListenerConfig", "ProxyConfig", "QuotaConfig", "RefusalConfig", "RehearsalConfig", "SniBroker", "SniListenerConfig",
-    "TapConfig", "TelemetryConfig", "TlsConfig", "UpstreamTlsConfig", "VersionsConfig", "host_and_port",
+    "AddressesConfig", "ClusterConfig", "ListenerConfig", "PortListenerConfig", "ProxyConfig", "QuotaConfig", "RefusalConfig",
+    "RehearsalConfig", "SniBroker", "SniListenerConfig", "TapConfig", "TelemetryConfig", "TlsConfig", "UpstreamTlsConfig", "VersionsConfig",
+    "host_and_port",
 ]  # fmt: skip
 
 MIB = 1 << 20
@@ -60,8 +61,8 @@ class SniListenerConfig(ConfigTable, frozen=True):
 
     listen: Annotated[str, Meta(description="Address where clients connect, such as `:9443`.")]
     domain: Annotated[str, Meta(description="Domain of the names.")]
-    brokers: Annotated[list[SniBroker], Meta(min_length=1)]
     tls: TlsConfig
+    brokers: Annotated[list[SniBroker], Meta(description="Brokers; without this list, those of `[cluster]`.")] = []
     advertised_port: Annotated[
         Annotated[int, Meta(ge=1, lt=MOST_PORTS)] | None, Meta(description="Port that clients get; by default that of `listen`.")
     ] = None
@@ -94,6 +95,29 @@ class SniListenerConfig(ConfigTable, frozen=True):
     def node_id(self) -> int:
         """Node id of connections whose handshake named no known broker."""
         return -1
+
+
+class ClusterConfig(ConfigTable, frozen=True):
+    """Cluster that the proxy asks for its brokers, so that new and removed ones need no restart."""
+
+    bootstrap: Annotated[str, Meta(description="Brokers to ask, in this order: `HOST:PORT,HOST:PORT`.")]
+    last_node_id: Annotated[int, Meta(ge=0, description="Highest node id that a broker may have.")]
+    first_node_id: Annotated[int, Meta(ge=0, description="Lowest node id that a broker may have.")] = 0
+    client_properties: Annotated[
+        str | None, Meta(description="File with TLS and SASL for these questions, as Kafka's tools take it with `--command-config`.")
+    ] = None
+    refresh_seconds: Annotated[Seconds, Meta(description="Time between two questions.")] = 10.0
+    brokers_file: Annotated[str | None, Meta(description="File that gets the current brokers as JSON.")] = None
+
+
+class PortListenerConfig(ConfigTable, frozen=True):
+    """Ports for the brokers of `[cluster]`: clients begin at `listen`, and each node id has a port behind it, the lowest the next one."""
+
+    listen: Annotated[str, Meta(description="Address where clients begin, such as `:19092`.")]
+    advertised: Annotated[str, Meta(description="The same address as clients reach it; brokers get the ports behind it.")]
+    tenant: Annotated[str | None, Meta(description="Name of a table under `[tenants]`; without it, clients see the whole cluster.")] = None
+    tls: TlsConfig | None = None
+    upstream_tls: UpstreamTlsConfig | None = None
 
 
 class AddressesConfig(ConfigTable, frozen=True):
@@ -205,6 +229,8 @@ class ProxyConfig(ConfigTable, frozen=True):
     first_frame_seconds: Annotated[Seconds, Meta(description="Time in which a client must send a whole frame.")] = 30.0
     connect_seconds: Annotated[Seconds, Meta(description="Time in which a broker must accept a connection.")] = 10.0
     drain_seconds: Annotated[float, Meta(ge=0, le=MOST_SECONDS, description="Time after SIGTERM for outstanding answers.")] = 30.0
+    cluster: ClusterConfig | None = None
+    port_listeners: list[PortListenerConfig] = []
     metrics: Annotated[str | None, Meta(description="Address of the HTTP endpoint for metrics and health.")] = None
     addresses: AddressesConfig = AddressesConfig()
     versions: VersionsConfig | None = None

@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 from kwire.errors import InputError
+from kwire.proxy.cluster_listeners import with_cluster
 from kwire.proxy.config import ProxyConfig, SniListenerConfig, TapConfig, TelemetryConfig, host_and_port
 from kwire.proxy.config_table import msgspec
 from kwire.proxy.configured_rules import configured_rules
@@ -30,6 +31,7 @@ def load_config(path: str | os.PathLike[str]) -> ProxyConfig:
     except msgspec.DecodeError as error:
         raise InputError(f"{os.fspath(path)} is not TOML: {error}") from error
     try:
+        found = with_cluster(found)
         check_config(found)
     except InputError as error:
         raise InputError(f"{os.fspath(path)}: {error}") from error
@@ -102,6 +104,8 @@ def _check_files(config: ProxyConfig) -> None:
 def _check_sni(config: SniListenerConfig) -> None:
     if _DOMAIN.fullmatch(config.domain) is None:
         raise InputError(f"domain {config.domain!r} of an SNI listener is not a domain name")
+    if not config.brokers:
+        raise InputError(f"SNI listener {config.domain} has no brokers: add them, or [cluster]")
     for broker in config.brokers:
         _check_reachable(broker.broker, "broker")
     if not config.port:

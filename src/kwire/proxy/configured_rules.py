@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from kwire.protocol.relay import HeldBudget, Unknown
 from kwire.protocol.telemetry import SubscriptionTable, TelemetryReceiver
+from kwire.proxy.cluster_listeners import is_asked
 from kwire.proxy.config import ProxyConfig, TelemetryConfig, host_and_port
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.addresses import AddressesRule
@@ -66,7 +67,11 @@ def _raw_tokens(config: ProxyConfig, closes: bool) -> list[Rule]:
 
 
 def _reached(config: ProxyConfig) -> dict[tuple[str, int], tuple[str, int]]:
-    found = {(each.tenant or "", each.node_id): host_and_port(each.broker, "broker") for each in config.listeners}
+    found = {
+        (each.tenant or "", each.node_id): host_and_port(each.broker, "broker") for each in config.listeners if not is_asked(each.broker)
+    }
+    found |= {(each.tenant or "", -1): host_and_port(each.advertised, "advertised") for each in config.port_listeners}
+    found |= {(each.tenant or "", -1): (each.bootstrap, each.port) for each in config.sni_listeners}
     return found | {(each.tenant or "", node_id): address for each in config.all_listeners for node_id, address in each.addresses()}
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from kwire.errors import InputError
 from kwire.proxy.admission import Slot
+from kwire.proxy.cluster_listeners import is_asked
 from kwire.proxy.config import ListenerConfig, SniListenerConfig, host_and_port
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import TLS_FAILED, Ending
@@ -149,13 +150,17 @@ class AsyncioListener:
     def connect(self, side: ClientSide) -> asyncio.Future[object]:
         broker = self.broker_of(side)
         assert broker is not None
-        host, port = host_and_port(broker[1], "broker")
+        return asyncio.ensure_future(asyncio.wait_for(self._open_broker(side, broker[1]), self._server.config.connect_seconds))
+
+    async def _open_broker(self, side: ClientSide, broker: str) -> object:
+        if is_asked(broker):
+            broker = await asyncio.to_thread(self._server.place, broker)
+        host, port = host_and_port(broker, "broker")
         name = None
         if self._upstream_tls is not None and self.config.upstream_tls is not None:
             name = self.config.upstream_tls.server_name or host
         loop = asyncio.get_running_loop()
-        opening = loop.create_connection(lambda: side.broker, host, port, ssl=self._upstream_tls, server_hostname=name)
-        return asyncio.ensure_future(asyncio.wait_for(opening, self._server.config.connect_seconds))
+        return await loop.create_connection(lambda: side.broker, host, port, ssl=self._upstream_tls, server_hostname=name)
 
     def closed(self, side: ClientSide, ending: Ending, reason: str) -> None:
         slot, peer = self._sides.pop(side)

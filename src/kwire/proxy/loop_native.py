@@ -187,10 +187,14 @@ class NativeLoop:
 
     def numeric(self, broker: str) -> Addresses | None:
         """Return the addresses of a broker given by address; None if its name must be resolved."""
-        return self._numeric[broker]
+        return self._numeric.get(broker)
 
-    def resolve(self, broker: str, found: Callable[[Addresses | str], None]) -> None:
+    def resolve(self, arrival: Arrival, found: Callable[[Addresses | str], None]) -> None:
         """Resolve a broker's name for one connection, because a restarted broker may have another address."""
+
+        def look_up() -> Addresses:
+            arrival.broker = self._server.place(arrival.broker)
+            return _addresses(arrival.broker)
 
         def done(looked_up: Future[Addresses]) -> None:
             error = looked_up.exception()
@@ -199,7 +203,7 @@ class NativeLoop:
             else:
                 found("the lookup failed" if error is not None else looked_up.result() or "no address")
 
-        self._resolvers.submit(_addresses, broker).add_done_callback(done)
+        self._resolvers.submit(look_up).add_done_callback(done)
 
     @property
     def first_frame_seconds(self) -> float:
@@ -265,7 +269,7 @@ class WorkerCalls:
 
     def resolve(self, arrival: Arrival, found: Callable[[Addresses | str], None]) -> None:
         """Resolve the broker's name; store its addresses, or an error text, in `found`."""
-        self._loop.resolve(arrival.broker, found)
+        self._loop.resolve(arrival, found)
 
     def over(self, proxied: ProxiedConnection, cause: str, text: str) -> None:
         """End a connection for an `Ending`, or for the relay's reason (`relay`); the text is `owed` if a client waits for an answer."""

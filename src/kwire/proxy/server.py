@@ -16,6 +16,7 @@ from kwire.errors import InputError
 from kwire.protocol.relay import HeldBudget, RelayCounters
 from kwire.proxy.admission import Admission, Slot, TurnedAway
 from kwire.proxy.certificate_ends import certificate_ends
+from kwire.proxy.cluster_map import ClusterMap
 from kwire.proxy.config import ListenerConfig, ProxyConfig, SniListenerConfig, host_and_port
 from kwire.proxy.configured_rules import configured_rule_sets
 from kwire.proxy.connection import ProxiedConnection
@@ -69,7 +70,9 @@ class ProxyServer:
         self._rule_sets = configured_rule_sets(config, self._store_metrics, self.budget)
         self._admission = Admission()
         self.quiet = QuietLog(log)
+        self.cluster = None if config.cluster is None else ClusterMap(config, lambda text: self.quiet.warning("cluster", "", text))
         self._flushing: asyncio.Task[None] | None = None
+        self._refreshing: asyncio.Task[None] | None = None
         listeners: list[ListenerConfig | SniListenerConfig] = [*config.listeners, *config.sni_listeners]
         self._natively = [_is_native(config, each) for each in listeners]
         native = list(compress(listeners, self._natively))
@@ -157,7 +160,7 @@ class ProxyServer:
         """Apply new rules, limits and certificates to new connections; listeners, loop, metrics and taps cannot change."""
         if any(
             getattr(config, name) != getattr(self.config, name)
-            for name in ("listeners", "sni_listeners", "loop", "threads", "metrics", "tap", "request_log", "telemetry")
+            for name in ("listeners", "sni_listeners", "cluster", "loop", "threads", "metrics", "tap", "request_log", "telemetry")
         ):
             raise InputError("listeners, loop, threads, metrics, telemetry, request_log and tap can only be changed by a restart")
         rule_sets = configured_rule_sets(config, self._store_metrics, self.budget)
@@ -177,6 +180,8 @@ class ProxyServer:
         """Listen; if a port is unavailable, close all."""
         self.taps = Taps(self.config)
         self._flushing = asyncio.ensure_future(self._flush())
+        if self.cluster is not None:
+            self._refreshing = asyncio.ensure_future(self._refresh(self.cluster))
         try:
             for listener in self._listeners:
                 await listener.open()
@@ -188,6 +193,20 @@ class ProxyServer:
             await self.close(0)
             raise
         self.is_ready = True
+
+    def place(self, broker: str) -> str:
+        """Return the address of a listener's broker; the cluster may be asked for it.
+
+        Raises:
+            OSError: the cluster does not have the broker.
+        """
+        return broker if self.cluster is None else self.cluster.place(broker)
+
+    async def _refresh(self, cluster: ClusterMap) -> None:
+        while True:
+            await asyncio.to_thread(cluster.refresh)
+            assert self.config.cluster is not None
+            await asyncio.sleep(self.config.cluster.refresh_seconds)
 
     async def _flush(self) -> None:
         while True:
@@ -214,8 +233,10 @@ class ProxyServer:
         await asyncio.gather(*(listener.close(until) for listener in self._listeners))
         if self._native is not None:
             await self._native.ended()
+        for task in (self._flushing, self._refreshing):
+            if task is not None:
+                task.cancel()
         if self._flushing is not None:
-            self._flushing.cancel()
             self._save_counts()
         self.quiet.flush(everything=True)
         if self._metrics is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from kwire.proxy.cluster_listeners import ANY_BROKER, is_asked
 from kwire.proxy.config import SniBroker, SniListenerConfig
 from kwire.proxy.quiet_log import QuietLog
 
@@ -17,7 +18,9 @@ class SniNames:
         self._quiet = quiet
         self._by_name = {config.name_of(broker): broker for broker in config.brokers}
         self._bootstrap = config.bootstrap
-        self._in_turn: Iterator[SniBroker] = itertools.cycle(config.brokers)
+        # the cluster says which brokers there are
+        any_broker = [SniBroker(node_id=-1, broker=ANY_BROKER)] if is_asked(config.brokers[0].broker) else config.brokers
+        self._in_turn: Iterator[SniBroker] = itertools.cycle(any_broker)
 
     def knows(self, name: str | None) -> bool:
         """Return whether the listener has this name, and log one that it has not."""
