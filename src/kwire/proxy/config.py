@@ -17,9 +17,9 @@ from kwire.proxy.config_table import MOST_SECONDS, ConfigTable, Count, Meta, Sec
 from kwire.proxy.tls_config import TlsConfig, UpstreamTlsConfig
 
 __all__ = [
-    "AddressesConfig", "ClusterConfig", "ListenerConfig", "PortListenerConfig", "ProxyConfig", "QuotaConfig", "RefusalConfig",
-    "RehearsalConfig", "SniBroker", "SniListenerConfig", "TapConfig", "TelemetryConfig", "TlsConfig", "UpstreamTlsConfig", "VersionsConfig",
-    "host_and_port",
+    "AddressesConfig", "AuditConfig", "ClusterConfig", "ListenerConfig", "PortListenerConfig", "ProxyConfig", "QuotaConfig",
+    "RefusalConfig", "RehearsalConfig", "SniBroker", "SniListenerConfig", "TapConfig", "TelemetryConfig", "TlsConfig",
+    "UpstreamTlsConfig", "VersionsConfig", "host_and_port",
 ]  # fmt: skip
 
 MIB = 1 << 20
@@ -192,6 +192,10 @@ class TelemetryConfig(FilesConfig, frozen=True):
     max_pushed: Annotated[Count, Meta(description="Bytes of one connection in an interval.")] = 4 * MIB
 
 
+class AuditConfig(FilesConfig, frozen=True):
+    """Lines about changes of the cluster, and about refused clients."""
+
+
 class TapConfig(FilesConfig, frozen=True):
     """Capture or request log of the traffic, without secrets."""
 
@@ -241,6 +245,7 @@ class ProxyConfig(ConfigTable, frozen=True):
     telemetry: TelemetryConfig | None = None
     tap: TapConfig | None = None
     request_log: TapConfig | None = None
+    audit: AuditConfig | None = None
 
     @property
     def all_listeners(self) -> list[ListenerConfig | SniListenerConfig]:

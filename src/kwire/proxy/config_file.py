@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kwire.errors import InputError
 from kwire.proxy.cluster_listeners import with_cluster
-from kwire.proxy.config import ProxyConfig, SniListenerConfig, TapConfig, TelemetryConfig, host_and_port
+from kwire.proxy.config import FilesConfig, ProxyConfig, SniListenerConfig, host_and_port
 from kwire.proxy.config_table import msgspec
 from kwire.proxy.configured_rules import configured_rules
 from kwire.proxy.rules.principals import PrincipalsRule
@@ -92,8 +92,8 @@ def _is_within(host: str, wildcard: str) -> bool:
 
 def _check_files(config: ProxyConfig) -> None:
     names: dict[str, str] = {}
-    for name in ("tap", "request_log", "telemetry"):
-        table: TapConfig | TelemetryConfig | None = getattr(config, name)
+    for name in ("tap", "request_log", "telemetry", "audit"):
+        table: FilesConfig | None = getattr(config, name)
         if table is None:
             continue
         if table.file in names:

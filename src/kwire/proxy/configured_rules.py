@@ -10,6 +10,7 @@ from kwire.proxy.cluster_listeners import is_asked
 from kwire.proxy.config import ProxyConfig, TelemetryConfig, host_and_port
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.addresses import AddressesRule
+from kwire.proxy.rules.audit import AuditRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.principals import PrincipalsRule
 from kwire.proxy.rules.quotas import QuotasRule
@@ -24,12 +25,14 @@ from kwire.proxy.rules.versions import VersionsRule
 __all__ = ["configured_rule_sets", "configured_rules"]
 
 
-def configured_rule_sets(config: ProxyConfig, store: Callable[[bytes], object], budget: HeldBudget | None = None) -> dict[str, RuleSet]:
+def configured_rule_sets(
+    config: ProxyConfig, store: Callable[[bytes], object], budget: HeldBudget | None = None, audit: AuditRule | None = None
+) -> dict[str, RuleSet]:
     """Create the rules of each tenant by name; the empty name is for listeners without a tenant. Tenants share common rules.
 
-    `store` receives lines of pushed metrics; `budget` limits the memory of rules.
+    `store` receives lines of pushed metrics; `budget` limits the memory of rules; `audit` writes the audit log.
     """
-    shared = configured_rules(config, store, budget)
+    shared = configured_rules(config, store, budget, audit)
     raw = _raw_tokens(config, bool(config.refusals))
     made = {"": RuleSet([*shared, *raw, *_addresses(config, None)], unknown=config.unknown)}
     # what is not known may hold names of others; refused, newer clients still come to an agreement about ApiVersions
@@ -42,12 +45,16 @@ def configured_rule_sets(config: ProxyConfig, store: Callable[[bytes], object], 
     return made
 
 
-def configured_rules(config: ProxyConfig, store: Callable[[bytes], object] = len, budget: HeldBudget | None = None) -> list[Rule]:
+def configured_rules(
+    config: ProxyConfig, store: Callable[[bytes], object] = len, budget: HeldBudget | None = None, audit: AuditRule | None = None
+) -> list[Rule]:
     """Create the rules that all listeners share; arguments as in `configured_rule_sets`."""
     rules: list[Rule] = [IdentityRule()]
+    if audit is not None:
+        rules.append(audit)
     if config.refusals:
         conditions = [Condition(each.software, each.version, each.client_id, each.principal, each.address) for each in config.refusals]
-        rules.append(RefusalsRule(conditions, _reached(config), budget))
+        rules.append(RefusalsRule(conditions, _reached(config), budget, None if audit is None else audit.refused))
     if config.quotas:
         rules.append(QuotasRule(config.quotas))
     if config.versions is not None:

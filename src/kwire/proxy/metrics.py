@@ -89,7 +89,12 @@ def tap_metrics(taps: Taps) -> Iterator[Metric]:
     if taps.max_queued:
         about = "Bytes that passed faster than the taps could blank them"
         yield _counter("kwire_proxy_tap_missed_bytes", about, {(): taps.missed_bytes})
-    files = (("tap", "packets", taps.capture), ("request_log", "lines", taps.request_log), ("telemetry", "points", taps.telemetry))
+    files = (
+        ("tap", "packets", taps.capture),
+        ("request_log", "lines", taps.request_log),
+        ("telemetry", "points", taps.telemetry),
+        ("audit", "lines", taps.audit),
+    )
     for name, what, file in files:
         if file is not None:
             yield _counter(f"kwire_proxy_{name}_written_bytes", f"Bytes of {what} that were written", {(): file.written_bytes})

@@ -26,6 +26,7 @@ from kwire.proxy.listener_sni import SniListener
 from kwire.proxy.loop_native import NativeLoop, native_module
 from kwire.proxy.quiet_log import QuietLog
 from kwire.proxy.rule_set import RuleSet
+from kwire.proxy.rules.audit import AuditRule
 from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.taps import Taps
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["ProxyServer"]
 
 log = logging.getLogger("kwire.proxy")
+_REFUSALS: Final = ("rule", "refused", "unknown_api", "program_failed", "sasl_without_handshake")
 _OUT_OF_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _LIMITS: Final[dict[TurnedAway, Callable[[ProxyConfig], str]]] = {
     "too_many": lambda config: f"max_connections, {config.max_connections}, are open",
@@ -67,7 +69,8 @@ class ProxyServer:
         self._metrics = None if config.metrics is None else self._endpoint()
         self.certificates = {} if config.metrics is None else certificate_ends(config)
         self.budget = HeldBudget(config.max_held_in_all)
-        self._rule_sets = configured_rule_sets(config, self._store_metrics, self.budget)
+        self._audit = None if config.audit is None else AuditRule(self._store_audit)
+        self._rule_sets = configured_rule_sets(config, self._store_metrics, self.budget, self._audit)
         self._admission = Admission()
         self.quiet = QuietLog(log)
         self.cluster = None if config.cluster is None else ClusterMap(config, lambda text: self.quiet.warning("cluster", "", text))
@@ -96,6 +99,10 @@ class ProxyServer:
     def _store_metrics(self, lines: bytes) -> None:
         if self.taps is not None and self.taps.telemetry is not None:
             self.taps.telemetry.offer(lines)
+
+    def _store_audit(self, line: bytes) -> None:
+        if self.taps is not None and self.taps.audit is not None:
+            self.taps.audit.offer(line)
 
     @property
     def rules(self) -> RuleSet:
@@ -140,6 +147,8 @@ class ProxyServer:
             fields = {"cause": ending, "reason": reason, "api": api, **peer.fields()}
             text = f"{fields['client']}{peer.in_brackets()} on {slot.listener} to broker {peer.node_id}: {text}"
             self.quiet.warning(kind, peer.address, text, slot.listener, **fields)
+            if self._audit is not None and ending in _REFUSALS:
+                self._audit.refused(peer, api, reason)
 
     @property
     def ports(self) -> list[int]:
@@ -160,10 +169,12 @@ class ProxyServer:
         """Apply new rules, limits and certificates to new connections; listeners, loop, metrics and taps cannot change."""
         if any(
             getattr(config, name) != getattr(self.config, name)
-            for name in ("listeners", "sni_listeners", "cluster", "loop", "threads", "metrics", "tap", "request_log", "telemetry")
+            for name in ("listeners", "sni_listeners", "cluster", "loop", "threads", "metrics", "tap", "request_log", "telemetry", "audit")
         ):
-            raise InputError("listeners, loop, threads, metrics, telemetry, request_log and tap can only be changed by a restart")
-        rule_sets = configured_rule_sets(config, self._store_metrics, self.budget)
+            raise InputError(
+                "listeners, cluster, loop, threads, metrics, telemetry, request_log, tap and audit can only be changed by a restart"
+            )
+        rule_sets = configured_rule_sets(config, self._store_metrics, self.budget, self._audit)
         certificates = {} if config.metrics is None else certificate_ends(config)
         for listener in self._listeners:
             listener.renew_certificates()

@@ -69,7 +69,7 @@ class Taps:
     def __init__(self, config: ProxyConfig) -> None:
         self._config = config
         self._number = itertools.count()
-        self.capture = self.request_log = self.telemetry = None
+        self.capture = self.request_log = self.telemetry = self.audit = None
         self.missed_bytes = 0
         try:
             if config.tap is not None:
@@ -78,6 +78,8 @@ class Taps:
                 self.request_log = _file(config.request_log, "request log", b"")
             if config.telemetry is not None:
                 self.telemetry = _file(config.telemetry, "telemetry", b"")
+            if config.audit is not None:
+                self.audit = _file(config.audit, "audit log", b"")
         except BaseException:  # also Ctrl-C: files that are open are closed, and the fault goes on
             self.close()
             raise
@@ -97,7 +99,7 @@ class Taps:
         return min(max(asked, default=0), _MOST_QUEUED)
 
     def close(self) -> None:
-        for file in (self.capture, self.request_log, self.telemetry):
+        for file in (self.capture, self.request_log, self.telemetry, self.audit):
             if file is not None:
                 file.close()
 

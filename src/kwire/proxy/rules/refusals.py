@@ -82,7 +82,8 @@ class Condition:
 
 
 class RefusalsRule:
-    """Rule that refuses a client if any condition matches; `addresses` has the brokers' addresses by tenant and node id.
+    """Rule that refuses a client if any condition matches; `addresses` has the brokers' addresses by tenant and node id, and `audit` gets
+    the first request of a refused connection, with the reason.
 
     Attributes:
         lock: lock for readers of `refused`.
@@ -97,10 +98,12 @@ class RefusalsRule:
         conditions: Sequence[Condition],
         addresses: Mapping[tuple[str, int], tuple[str, int]] | None = None,
         budget: HeldBudget | None = None,
+        audit: Callable[[Peer, str, str], None] | None = None,
     ) -> None:
         self._conditions = tuple(conditions)
         self._addresses = {} if addresses is None else addresses
         self.budget = budget
+        self.audit = audit
         self.lock = threading.Lock()
         self.refused: Counter[tuple[str, str, int]] = Counter()
         self.knows_principals = any(each.principal is not None for each in self._conditions)
@@ -136,7 +139,7 @@ class _Refusing(ConnectionRule):
     def __init__(self, rule: RefusalsRule, peer: Peer) -> None:
         self._rule = rule
         self._peer = peer
-        self._is_refused = False
+        self._is_refused = self._is_told = False
         self._uses_sasl = False
         self.watches = True
 
@@ -157,6 +160,9 @@ class _Refusing(ConnectionRule):
 
     def _answer(self, held: Held, frame: bytes) -> Answer | Refusal:
         self._rule.count(self._peer, held.api_key)
+        if self._rule.audit is not None and not self._is_told:
+            self._rule.audit(self._peer, api_text(held.api_key, held.api_version), "[[refusals]]")
+            self._is_told = True
         budget, size = self._rule.budget, _MEMORY * len(frame)
         if budget is not None and not budget.take(size):
             return Refusal(f"a refused request of {len(frame)} bytes, whose answer would exceed the memory limit", _DELAY)
