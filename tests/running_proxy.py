@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 SECONDS = 30
@@ -21,15 +21,26 @@ def until(holds: Callable[[], bool], what: str) -> None:
 
 class RunningProxy:
     """One listener, at `port`; `more`: top-level lines of the configuration, `listener`: lines of its table, `listen`: a free port, which
-    it then advertises."""
+    it then advertises, `via`: a command that starts it, with `files` open."""
 
-    def __init__(self, folder: Path, broker: int, more: str = "", listener: str = "", listen: int = 0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        broker: int,
+        more: str = "",
+        listener: str = "",
+        listen: int = 0,
+        *,
+        via: Sequence[str] = (),
+        files: Sequence[int] = (),
+    ) -> None:
         self.config, self._log = folder / "proxy.toml", folder / "log"
         advertised = f'advertised = "127.0.0.1:{listen}"\n' if listen else ""
         self._broker, self._listen, self._listener = broker, listen, advertised + listener
         self.configure(more)
         with self._log.open("wb") as log:
-            self.process = subprocess.Popen([sys.executable, "-m", "kwire", "proxy", str(self.config)], stderr=log, stdout=log)
+            command = [*via, sys.executable, "-m", "kwire", "proxy", str(self.config)]
+            self.process = subprocess.Popen(command, stderr=log, stdout=log, pass_fds=files)
         try:
             until(lambda: "listening on port" in self.log(), "the proxy did not start")
         except AssertionError:

@@ -232,6 +232,9 @@ class ProxyConfig(ConfigTable, frozen=True):
     max_rate_of_address: Annotated[Count, Meta(description="New connections of one client address per second.")] = 1_000
     first_frame_seconds: Annotated[Seconds, Meta(description="Time in which a client must send a whole frame.")] = 30.0
     connect_seconds: Annotated[Seconds, Meta(description="Time in which a broker must accept a connection.")] = 10.0
+    reuse_port: Annotated[
+        bool, Meta(description="Listen with SO_REUSEPORT, so that another process can take the ports over before this one stops.")
+    ] = False
     drain_seconds: Annotated[float, Meta(ge=0, le=MOST_SECONDS, description="Time after SIGTERM for outstanding answers.")] = 30.0
     cluster: ClusterConfig | None = None
     port_listeners: list[PortListenerConfig] = []

@@ -7,12 +7,12 @@ import ssl
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from kwire.errors import InputError
 from kwire.proxy.admission import Slot
 from kwire.proxy.cluster_listeners import is_asked
 from kwire.proxy.config import ListenerConfig, SniListenerConfig, host_and_port
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import TLS_FAILED, Ending
+from kwire.proxy.listening_sockets import BACKLOG
 from kwire.proxy.loop_asyncio import ClientSide, Side, enforce_pause
 from kwire.proxy.rules.rule import Peer
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncioListener"]
 
-_BACKLOG: Final = 1024
 _DRAIN_STEP: Final = 0.05
 _RECEIVE_BYTES: Final = 256 << 10
 
@@ -38,23 +37,19 @@ class AsyncioListener:
         self._server = server
         self._tls = self._tls_context()
         self._upstream_tls = None if config.upstream_tls is None else config.upstream_tls.context()
-        self._socket: asyncio.Server | None = None
+        self._servers: list[asyncio.Server] = []
 
     def _tls_context(self) -> ssl.SSLContext | None:
         return None if self.config.tls is None else self.config.tls.context()
 
     async def open(self) -> None:
-        host, port = host_and_port(self.config.listen, "listen")
         loop = asyncio.get_running_loop()
-        try:
-            self._socket = await loop.create_server(lambda: _Arrival(self), host or None, port, backlog=_BACKLOG)
-        except OSError as error:
-            raise InputError(f"{self.config.listen} cannot be listened on: {error.strerror or error}") from error
+        for (each,) in self._server.sockets.listen(self.config.listen):
+            self._servers.append(await loop.create_server(lambda: _Arrival(self), sock=each, backlog=BACKLOG))
 
     @property
     def port(self) -> int:
-        assert self._socket is not None
-        return int(self._socket.sockets[0].getsockname()[1])
+        return int(self._servers[0].sockets[0].getsockname()[1])
 
     @property
     def connections(self) -> int:
@@ -70,8 +65,8 @@ class AsyncioListener:
         self._tls, self._upstream_tls = tls, upstream_tls
 
     def stop(self) -> None:
-        if self._socket is not None:
-            self._socket.close()
+        for each in self._servers:
+            each.close()
 
     async def close(self, until: float) -> None:
         """Begin no more requests, close idle connections, and all connections at `until`, in seconds of `time.monotonic`."""

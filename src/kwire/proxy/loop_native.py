@@ -13,7 +13,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -41,7 +40,6 @@ log = logging.getLogger("kwire.proxy")
 Addresses = list[tuple[int, tuple[Any, ...]]]
 """Family and address of a broker, as returned by `socket.getaddrinfo`."""
 
-_BACKLOG: Final = 1024
 _READ_BYTES: Final = 128 << 10
 _RESOLVERS: Final = 4
 _CLOSE_STEP: Final = 0.01
@@ -78,7 +76,9 @@ class NativeLoop:
         """Listen and start the threads; if a port is unavailable, close all."""
         try:
             for number, listener in enumerate(self.listeners):
-                self._listen(number, listener)
+                for group in self._server.sockets.listen(listener.listen, len(self._sockets)):
+                    for of_thread, each in zip(self._sockets, group, strict=True):
+                        of_thread.append((number, each))
         except InputError:
             self._close_sockets()
             raise
@@ -134,27 +134,6 @@ class NativeLoop:
         if self._taps is not None:
             await asyncio.to_thread(self._taps.close)
         self._resolvers.shutdown(wait=False)
-
-    def _listen(self, number: int, listener: ListenerConfig | SniListenerConfig) -> None:
-        host, port = host_and_port(listener.listen, "listen")
-        made: list[list[socket.socket]] = [[] for _ in self._sockets]
-        with ExitStack() as opened:
-            try:
-                for family, address in _ends(host, port):
-                    if len(made) > 1 and address[1]:
-                        # one without SO_REUSEPORT first: two proxies that are started by mistake would share the clients of a port
-                        with _bound(family, address, shared=False):
-                            pass
-                    for sockets in made:
-                        found = opened.enter_context(_bound(family, address, shared=len(made) > 1))
-                        found.listen(_BACKLOG)
-                        sockets.append(found)
-                        address = (address[0], found.getsockname()[1], *address[2:])
-            except OSError as error:
-                raise InputError(f"{listener.listen} cannot be listened on: {error.strerror or error}") from error
-            opened.pop_all()
-        for of_thread, sockets in zip(self._sockets, made, strict=True):
-            of_thread += [(number, each) for each in sockets]
 
     def _close_sockets(self) -> None:
         for sockets in self._sockets:
@@ -301,37 +280,6 @@ class WorkerCalls:
 
     def cannot_accept(self, text: str) -> None:
         log.error("no connection can be accepted: %s", text)
-
-
-def _ends(host: str, port: int) -> Addresses:
-    """Return addresses to listen on; an empty host means all, including IPv6 if this machine supports it."""
-    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    ends = [(int(family), address) for family, *_, address in found]
-    return ends if host or _has_ipv6() else [(family, address) for family, address in ends if family != socket.AF_INET6]
-
-
-def _has_ipv6() -> bool:
-    try:
-        _bound(socket.AF_INET6, ("::1", 0), shared=False).close()
-    except OSError:
-        return False
-    return True
-
-
-def _bound(family: int, address: tuple[Any, ...], *, shared: bool) -> socket.socket:
-    made = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        made.setblocking(False)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if shared:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        if family == socket.AF_INET6:
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        made.bind(address)
-    except OSError:
-        made.close()
-        raise
-    return made
 
 
 def _brokers(listener: ListenerConfig | SniListenerConfig) -> list[str]:

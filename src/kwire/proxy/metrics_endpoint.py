@@ -32,9 +32,9 @@ class MetricsEndpoint:
         self._server: asyncio.Server | None = None
         self._open: dict[asyncio.StreamWriter, None] = {}  # the oldest first
 
-    async def open(self, host: str, port: int) -> None:
+    async def open(self, host: str, port: int, *, reuse_port: bool = False) -> None:
         try:
-            self._server = await asyncio.start_server(self._serve, host or None, port, limit=_MOST_HEADER)
+            self._server = await asyncio.start_server(self._serve, host or None, port, limit=_MOST_HEADER, reuse_port=reuse_port or None)
         except OSError as error:
             raise InputError(f"metrics: {host}:{port} cannot be listened on: {error.strerror or error}") from error
 

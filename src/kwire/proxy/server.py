@@ -6,8 +6,9 @@ import asyncio
 import errno
 import logging
 import signal
+import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import compress, product
 from typing import TYPE_CHECKING, Any, Final
@@ -23,6 +24,7 @@ from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import TLS_FAILED, ConnectionCounts, Ending
 from kwire.proxy.listener_asyncio import AsyncioListener
 from kwire.proxy.listener_sni import SniListener
+from kwire.proxy.listening_sockets import ListeningSockets, passed_sockets
 from kwire.proxy.loop_native import NativeLoop, native_module
 from kwire.proxy.quiet_log import QuietLog
 from kwire.proxy.rule_set import RuleSet
@@ -40,6 +42,7 @@ __all__ = ["ProxyServer"]
 log = logging.getLogger("kwire.proxy")
 _REFUSALS: Final = ("rule", "refused", "unknown_api", "program_failed", "sasl_without_handshake")
 _OUT_OF_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_STEER_SECONDS: Final = 0.25  # for handshakes that a client has begun with this process
 _LIMITS: Final[dict[TurnedAway, Callable[[ProxyConfig], str]]] = {
     "too_many": lambda config: f"max_connections, {config.max_connections}, are open",
     "too_many_handshakes": lambda config: f"half of max_connections ({config.max_connections}) are clients without a whole frame",
@@ -66,6 +69,7 @@ class ProxyServer:
         self.counters: dict[tuple[int, str], RelayCounters] = {}
         self.is_ready = False
         self.taps: Taps | None = None
+        self.sockets = ListeningSockets()
         self._metrics = None if config.metrics is None else self._endpoint()
         self.certificates = {} if config.metrics is None else certificate_ends(config)
         self.budget = HeldBudget(config.max_held_in_all)
@@ -169,7 +173,19 @@ class ProxyServer:
         """Apply new rules, limits and certificates to new connections; listeners, loop, metrics and taps cannot change."""
         if any(
             getattr(config, name) != getattr(self.config, name)
-            for name in ("listeners", "sni_listeners", "cluster", "loop", "threads", "metrics", "tap", "request_log", "telemetry", "audit")
+            for name in (
+                "listeners",
+                "sni_listeners",
+                "cluster",
+                "loop",
+                "threads",
+                "metrics",
+                "tap",
+                "request_log",
+                "telemetry",
+                "audit",
+                "reuse_port",
+            )
         ):
             raise InputError(
                 "listeners, cluster, loop, threads, metrics, telemetry, request_log, tap and audit can only be changed by a restart"
@@ -187,8 +203,9 @@ class ProxyServer:
         if self._native is not None:
             self._native.take_limits()
 
-    async def open(self) -> None:
-        """Listen; if a port is unavailable, close all."""
+    async def open(self, passed: Sequence[socket.socket] = ()) -> None:
+        """Listen, also on sockets that were `passed`; if a port is unavailable, close all."""
+        self.sockets = ListeningSockets(passed, reuse_port=self.config.reuse_port)
         self.taps = Taps(self.config)
         self._flushing = asyncio.ensure_future(self._flush())
         if self.cluster is not None:
@@ -198,8 +215,9 @@ class ProxyServer:
                 await listener.open()
             if self._native is not None:
                 self._native.open()
+            self.sockets.check_passed()
             if self._metrics is not None and self.config.metrics is not None:
-                await self._metrics.open(*host_and_port(self.config.metrics, "metrics"))
+                await self._metrics.open(*host_and_port(self.config.metrics, "metrics"), reuse_port=self.config.reuse_port)
         except InputError:
             await self.close(0)
             raise
@@ -236,6 +254,9 @@ class ProxyServer:
     async def close(self, seconds: float) -> None:
         """Stop listening, wait up to `seconds` for answers owed to clients, then close all connections."""
         self.is_ready = False
+        if self.config.reuse_port:
+            self.sockets.steer_away()
+            await asyncio.sleep(_STEER_SECONDS)
         until = time.monotonic() + seconds
         for listener in self._listeners:
             listener.stop()
@@ -265,7 +286,7 @@ class ProxyServer:
         if hasattr(signal, "SIGHUP"):
             loop.add_signal_handler(signal.SIGHUP, self._reload, reload)
         loop.set_exception_handler(self._loop_failed)
-        await self.open()
+        await self.open(passed_sockets())
         ready(self)
         await stop.wait()
         log.info("stopping: %d connections", self.connections)

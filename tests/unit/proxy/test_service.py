@@ -13,11 +13,11 @@ ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "how-to" / "proxy.md").read_text("utf-8")
 
 
-def unit() -> dict[str, list[str]]:
-    """Settings of the unit, each with its values in order: keys may be repeated, unlike in files that configparser reads."""
+def unit(name: str = "service") -> dict[str, list[str]]:
+    """Settings of a unit, each with its values in order: keys may be repeated, unlike in files that configparser reads."""
     found: dict[str, list[str]] = defaultdict(list)
     section = ""
-    for line in (ROOT / "deploy" / "proxy" / "kwire-proxy.service").read_text("utf-8").splitlines():
+    for line in (ROOT / "deploy" / "proxy" / f"kwire-proxy.{name}").read_text("utf-8").splitlines():
         if line.startswith("["):
             section = line.strip("[]")
         elif line and not line.startswith(("#", ";")):
@@ -76,6 +76,13 @@ def test_paths_of_the_unit_are_those_of_the_page() -> None:
     assert command.startswith("/opt/kwire/bin/kwire proxy /")
     assert f" {command.rpartition(' ')[2]}\n" in PAGE.split("docker run ")[1]
     assert image()["VOLUME"] == [f"/var/lib/{state}"]
+
+
+def test_a_socket_unit_holds_the_port_of_the_page() -> None:
+    streams = unit("socket")["Socket.ListenStream"]  # a service of the same name gets them
+    assert {each.rpartition(":")[0] for each in streams} == {"0.0.0.0", "[::]"}
+    assert {f'listen = ":{each.rpartition(":")[2]}"' in PAGE for each in streams} == {True}
+    assert "`kwire-proxy.socket`" in PAGE
 
 
 def test_the_image_names_exact_versions() -> None:
