@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kwire.proxy import ProxiedConnection, RuleSet
-from kwire.proxy.loop_asyncio import ClientSide
+from kwire.proxy.loop_asyncio import ClientSide, Side
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.rule import Peer
 from proxied_frames import heartbeat
@@ -59,6 +59,7 @@ class Played:
 
     def __init__(self) -> None:
         self.received = memoryview(bytearray(1 << 18))
+        self.leaving: set[Side] = set()
         self.endings: list[str] = []
         self.opening: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self.side = ClientSide(self, lambda: None)
