@@ -254,9 +254,6 @@ class ProxyServer:
     async def close(self, seconds: float) -> None:
         """Stop listening, wait up to `seconds` for answers owed to clients, then close all connections."""
         self.is_ready = False
-        if self.config.reuse_port:
-            self.sockets.steer_away()
-            await asyncio.sleep(_STEER_SECONDS)
         until = time.monotonic() + seconds
         for listener in self._listeners:
             listener.stop()
@@ -290,6 +287,9 @@ class ProxyServer:
         ready(self)
         await stop.wait()
         log.info("stopping: %d connections", self.connections)
+        if self.config.reuse_port:
+            self.sockets.steer_away()
+            await asyncio.sleep(_STEER_SECONDS)
         await self.close(self.config.drain_seconds)
 
     def _loop_failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
