@@ -383,7 +383,7 @@ def test_a_tap_sees_what_the_client_sends_and_gets(tmp_path: Path) -> None:
                 writer.write(heartbeat(number))
             await reader.readexactly(100 * len(answer(0, len(HEARTBEAT))))
             ports.append(server.ports[0])
-            with pytest.raises(InputError, match="can only be changed by a restart"):
+            with pytest.raises(InputError, match="tap can only be changed by a restart"):
                 server.replace_rules(replace(server.config, tap=None))
 
     ports: list[int] = []

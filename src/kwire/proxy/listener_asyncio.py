@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from kwire.proxy.admission import Slot
@@ -65,19 +66,24 @@ class AsyncioListener:
         self._tls, self._upstream_tls = tls, upstream_tls
 
     def stop(self) -> None:
-        for each in self._servers:
-            each.close()
+        """Accept no more clients."""
+        for each in (each for server in self._servers for each in server.sockets):
+            with suppress(NotImplementedError):  # of Windows
+                asyncio.get_running_loop().remove_reader(each.fileno())
 
     async def close(self, until: float) -> None:
         """Begin no more requests, close idle connections, and all connections at `until`, in seconds of `time.monotonic`."""
         loop = asyncio.get_running_loop()
-        for side in self._sides:
-            side.end_requests()
+        if loop.time() < until:
+            await asyncio.sleep(_DRAIN_STEP)  # a closed server drops clients that it has accepted a few turns before
+        for server in self._servers:
+            server.close()
         while True:
             late = loop.time() >= until
             for handshake in self._handshakes:
                 handshake.cancel()
             for side in list(self._sides):
+                side.end_requests()
                 is_idle = side.proxied is None or side.proxied.relay.is_idle
                 if late or is_idle:
                     side.over("stopped", "" if is_idle else "the proxy stops", lingers=not late)
