@@ -129,7 +129,8 @@ def test_the_proxy_stops_while_an_answer_waits() -> None:
         async with proxied(reads, refusals=REFUSALS) as server:
             reader, writer = await connect(server)
             writer.write(heartbeat(1, b"old"))
-            await asyncio.sleep(0.05)
+            while not any(each.client_id for each in server.peers()):
+                await asyncio.sleep(0.01)
             await asyncio.wait_for(server.close(5), 30)
             assert await asyncio.wait_for(reader.read(-1), 30) == denied(1)
 

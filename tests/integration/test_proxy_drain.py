@@ -108,9 +108,11 @@ def test_an_answer_is_not_lost_to_bytes_that_nobody_reads(security: tuple[dict[s
     """A socket that is closed with unread bytes is reset, and what waits to be sent is dropped (RFC 2525, 2.17)."""
     options, context = security
     size = 20 * LARGE
+    asked = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for frame in frames(reader):
+            asked.set()
             await asyncio.sleep(2 * WAIT)
             writer.write(answer(int.from_bytes(frame[4:8], "big"), size))
             await writer.drain()
@@ -119,7 +121,7 @@ def test_an_answer_is_not_lost_to_bytes_that_nobody_reads(security: tuple[dict[s
         async with proxied(serve, **options) as server:
             reader, writer = await connect(server, context)
             writer.write(heartbeat(0))
-            await asyncio.sleep(WAIT)
+            await asked.wait()
             stopping = asyncio.ensure_future(server.close(10 * SECONDS))
             await asyncio.sleep(WAIT / 2)
             writer.write(b"".join(heartbeat(number, 900) for number in range(1, 50)))
