@@ -68,7 +68,9 @@ async def proxied(
         with suppress(ConnectionError):
             await serve(reader, writer)
 
-    listener = {key: more.pop(key) for key in ("tls", "upstream_tls", "advertised") if key in more}
+    listener = {
+        key: more.pop(key) for key in ("tls", "upstream_tls", "advertised", "proxy_protocol", "upstream_proxy_protocol") if key in more
+    }
     if TLS is not None:
         listener.update(TLS.listener())
     broker = await serving(served, context=upstream)

@@ -34,7 +34,7 @@ from proxy.linux_sockets cimport getsockname, set_up, sockaddr, sockaddr_storage
 from proxy.proxied_sockets cimport BROKER, CLIENT, CONNECTING, FLUSHING, PASSING, SHAKING, End, Sockets
 from proxy.proxied_sockets cimport BROKER_BROKE, BROKER_UNREACHABLE, CLIENT_BROKE, FIRST_FRAME_LATE, STOPPED, TLS_FAILED
 from proxy.proxied_sockets cimport BY_RELAY, BY_RULE, CLOSED, ENDED, FAULT, close_end, set_events
-from proxy.proxied_sockets cimport send_all, send_sealed, send_unsent, shut_if_done, unsent_bytes, unwatch, watch
+from proxy.proxied_sockets cimport send_all, send_pieces, send_sealed, send_unsent, shut_if_done, unsent_bytes, unwatch, watch
 from proxy.tap_buffer cimport TAP_CLOSED, TapBuffer, TapRecord, pthread_mutex_init, tap_add, tap_free, tap_next
 from wire.cursor cimport Bytes
 
@@ -150,6 +150,13 @@ cdef class Worker:
         """Have this called by the loop's thread."""
         self.inbox.append(what)
         eventfd_write(self.wake, 1)
+
+    def adopt(self, int fd, arrival):
+        """Serve a client that was accepted elsewhere; to be called by the loop's thread."""
+        try:
+            arrived(self, fd, arrival)
+        except Exception as error:  # as in `run`
+            self.failed(error)
 
     def stop(self, int64_t until):
         """Accept no more; close connections when they are owed nothing, and all of them at `until` (`time.monotonic_ns`)."""

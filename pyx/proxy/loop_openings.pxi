@@ -26,20 +26,25 @@ cdef int listener_fd(Worker self, int listener) noexcept with gil:
 
 cdef int opened(Worker self, int listener, int fd, const sockaddr_storage* address) except -1 with gil:
     """A client has come."""
-    cdef Connection made = Connection.__new__(Connection)
-    cdef Sockets* sockets = &made.sockets
     cdef sockaddr_storage own
     cdef socklen_t size = sizeof(own)
-    sockets.ends[CLIENT].fd, sockets.ends[BROKER].fd = fd, -1
+    arrival = None
     try:
-        set_up(fd)
         getsockname(fd, <sockaddr*>&own, &size)
-        made.arrival = self.calls.arrived(listener, end_of(address), end_of(&own))
+        arrival = self.calls.arrived(listener, end_of(address), end_of(&own))
     finally:
-        if made.arrival is None:
-            close_end(self.epoll, &sockets.ends[CLIENT])
-    if made.arrival is None:
-        return 0
+        if arrival is None:
+            close(fd)
+    return 0 if arrival is None else arrived(self, fd, arrival)
+
+
+cdef int arrived(Worker self, int fd, object arrival) except -1:
+    """A client may be served."""
+    cdef Connection made = Connection.__new__(Connection)
+    cdef Sockets* sockets = &made.sockets
+    set_up(fd)
+    sockets.ends[CLIENT].fd, sockets.ends[BROKER].fd = fd, -1
+    made.arrival = arrival
     sockets.opened = now_ns()
     sockets.owner = <PyObject*>made
     Py_INCREF(made)
@@ -158,10 +163,17 @@ cdef bint reached(Worker self, Sockets* sockets, int error) except -1 with gil:
     cdef Connection made = <Connection>sockets.owner
     cdef End* end = &sockets.ends[BROKER]
     cdef TlsContext tls
+    cdef bytes header
+    cdef Piece first
     if error:
         close_end(self.epoll, end)
         made.failure = os.strerror(error)
         try_next(self, made)
+        return False
+    header = self.calls.header(made.arrival)
+    first.base, first.size = <Bytes><const char*>header, len(header)
+    if header and send_pieces(end.fd, &first, 1) != <Py_ssize_t>first.size:
+        broke(self, sockets, BROKER, errno)
         return False
     tls, host = self.calls.broker_tls(made.arrival)
     if tls is None:

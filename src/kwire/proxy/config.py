@@ -34,6 +34,8 @@ class ListenerConfig(ConfigTable, frozen=True):
     node_id: Annotated[int, Meta(ge=-1, description="`node.id` of the broker.")] = -1
     advertised: Annotated[str | None, Meta(description="Address that clients get; by default the broker's own.")] = None
     tenant: Annotated[str | None, Meta(description="Name of a table under `[tenants]`; without it, clients see the whole cluster.")] = None
+    proxy_protocol: Annotated[bool, Meta(description="Clients come through a balancer that sends the PROXY protocol, version 2.")] = False
+    upstream_proxy_protocol: Annotated[bool, Meta(description="Send the PROXY protocol, version 2, towards the broker.")] = False
     tls: TlsConfig | None = None
     upstream_tls: UpstreamTlsConfig | None = None
 
@@ -67,6 +69,8 @@ class SniListenerConfig(ConfigTable, frozen=True):
         Annotated[int, Meta(ge=1, lt=MOST_PORTS)] | None, Meta(description="Port that clients get; by default that of `listen`.")
     ] = None
     tenant: Annotated[str | None, Meta(description="Name of a table under `[tenants]`; without it, clients see the whole cluster.")] = None
+    proxy_protocol: Annotated[bool, Meta(description="Clients come through a balancer that sends the PROXY protocol, version 2.")] = False
+    upstream_proxy_protocol: Annotated[bool, Meta(description="Send the PROXY protocol, version 2, towards the broker.")] = False
     upstream_tls: UpstreamTlsConfig | None = None
 
     def addresses(self) -> list[tuple[int, tuple[str, int]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,6 +16,7 @@ from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import TLS_FAILED, Ending
 from kwire.proxy.listening_sockets import BACKLOG
 from kwire.proxy.loop_asyncio import ClientSide, Side, enforce_pause
+from kwire.proxy.proxy_protocol import BalancedPort, connected_socket, header_of
 from kwire.proxy.rules.rule import Peer
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ class AsyncioListener:
         self._tls = self._tls_context()
         self._upstream_tls = None if config.upstream_tls is None else config.upstream_tls.context()
         self._servers: list[asyncio.Server] = []
+        self._balanced = BalancedPort(server, config, self._take) if config.proxy_protocol else None
+        self._taking: set[asyncio.Task[object]] = set()
 
     def _tls_context(self) -> ssl.SSLContext | None:
         return None if self.config.tls is None else self.config.tls.context()
@@ -46,11 +50,14 @@ class AsyncioListener:
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
         for (each,) in self._server.sockets.listen(self.config.listen):
+            if self._balanced is not None:
+                self._balanced.open(each)
+                continue
             self._servers.append(await loop.create_server(lambda: _Arrival(self), sock=each, backlog=BACKLOG))
 
     @property
     def port(self) -> int:
-        return int(self._servers[0].sockets[0].getsockname()[1])
+        return self._balanced.port if self._balanced is not None else int(self._servers[0].sockets[0].getsockname()[1])
 
     @property
     def connections(self) -> int:
@@ -70,6 +77,8 @@ class AsyncioListener:
         for each in (each for server in self._servers for each in server.sockets):
             with suppress(NotImplementedError):  # of Windows
                 asyncio.get_running_loop().remove_reader(each.fileno())
+        if self._balanced is not None:
+            self._balanced.close()
 
     async def close(self, until: float) -> None:
         """Begin no more requests, close idle connections, and all connections at `until`, in seconds of `time.monotonic`."""
@@ -94,10 +103,15 @@ class AsyncioListener:
                 return
             await asyncio.sleep(_DRAIN_STEP)
 
-    def arrived(self, transport: asyncio.Transport) -> None:
-        end = transport.get_extra_info("peername")
+    def _take(self, connection: socket.socket, end: tuple[str, int]) -> None:
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(loop.connect_accepted_socket(lambda: _Arrival(self, end), connection))
+        self._taking.add(task)
+        task.add_done_callback(self._taking.discard)
+
+    def arrived(self, transport: asyncio.Transport, end: tuple[str, int] | None) -> None:
         slot = None if end is None else self._server.enter(self.config, end[0])
-        if slot is None:
+        if slot is None or end is None:
             transport.abort()
             return
         side = ClientSide(self, slot.passed)
@@ -143,10 +157,11 @@ class AsyncioListener:
         assert isinstance(self.config, ListenerConfig)
         return self.config.node_id, self.config.broker
 
-    def made(self, side: ClientSide, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
+    def made(self, side: ClientSide, local: tuple[str, int]) -> ProxiedConnection:
         broker = self.broker_of(side)
         assert broker is not None
-        return self._server.connected(Peer(end[0], end[1], broker[0], tenant=self.config.tenant or ""), local, 0)
+        came = self._sides[side][1]
+        return self._server.connected(Peer(came.address, came.port, broker[0], tenant=came.tenant), local, 0)
 
     def connect(self, side: ClientSide) -> asyncio.Future[object]:
         broker = self.broker_of(side)
@@ -160,8 +175,14 @@ class AsyncioListener:
         name = None
         if self._upstream_tls is not None and self.config.upstream_tls is not None:
             name = self.config.upstream_tls.server_name or host
-        loop = asyncio.get_running_loop()
-        return await loop.create_connection(lambda: side.broker, host, port, ssl=self._upstream_tls, server_hostname=name)
+        loop, tls = asyncio.get_running_loop(), self._upstream_tls
+        if not self.config.upstream_proxy_protocol:
+            return await loop.create_connection(lambda: side.broker, host, port, ssl=tls, server_hostname=name)
+        assert side.transport is not None
+        came = self._sides[side][1]
+        header = header_of((came.address, came.port), side.transport.get_extra_info("sockname")[:2])
+        connection = await connected_socket(host, port, header)
+        return await loop.create_connection(lambda: side.broker, sock=connection, ssl=tls, server_hostname=name)
 
     def closed(self, side: ClientSide, ending: Ending, reason: str) -> None:
         slot, peer = self._sides.pop(side)
@@ -175,10 +196,11 @@ class AsyncioListener:
 class _Arrival(asyncio.Protocol):
     """New client, which is read only after the listener has accepted it."""
 
-    def __init__(self, listener: AsyncioListener) -> None:
+    def __init__(self, listener: AsyncioListener, end: tuple[str, int] | None = None) -> None:
         self._listener = listener
+        self._end = end
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         transport.pause_reading()
-        self._listener.arrived(transport)
+        self._listener.arrived(transport, self._end or transport.get_extra_info("peername"))

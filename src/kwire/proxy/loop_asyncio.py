@@ -120,7 +120,7 @@ class Listening(Protocol):
     @property
     def first_frame_seconds(self) -> float: ...
 
-    def made(self, side: ClientSide, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection: ...
+    def made(self, side: ClientSide, local: tuple[str, int]) -> ProxiedConnection: ...
     def connect(self, side: ClientSide) -> asyncio.Future[object]: ...
     def closed(self, side: ClientSide, ending: Ending, reason: str) -> None:
         """Handle the end of both sockets, with the reason for counters and log; called once."""
@@ -151,8 +151,7 @@ class ClientSide(Side):
     def _begin(self) -> None:
         assert self.transport is not None
         self.transport.pause_reading()  # until the broker is reached
-        peer, local = (self.transport.get_extra_info(end)[:2] for end in ("peername", "sockname"))
-        self.proxied = self._listener.made(self, peer, local)
+        self.proxied = self._listener.made(self, self.transport.get_extra_info("sockname")[:2])
         secured: ssl.SSLObject | None = self.transport.get_extra_info("ssl_object")
         self.proxied.peer.principal = certified_principal(None if secured is None else secured.getpeercert(binary_form=True))
         self._timer = asyncio.get_running_loop().call_later(self._listener.first_frame_seconds, self._first_frame_late)

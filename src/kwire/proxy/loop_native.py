@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kwire.codec.impl import load_native
@@ -23,6 +26,7 @@ from kwire.proxy.config import ListenerConfig, SniListenerConfig, host_and_port
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import TLS_FAILED, Ending
 from kwire.proxy.loop_asyncio import certified_principal
+from kwire.proxy.proxy_protocol import BalancedPort, header_of
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.sni_names import SniNames
 from kwire.proxy.tap_thread import TapThread
@@ -63,7 +67,9 @@ class NativeLoop:
         self._native = native
         self._sockets: list[list[tuple[int, socket.socket]]] = [[] for _ in range(threads)]  # of each thread; number of the listener
         self._calls = [WorkerCalls(self, 1 + number) for number in range(threads)]
+        self._balanced: dict[int, BalancedPort] = {}
         self._workers: list[Any] = []
+        self._in_turn: Iterator[tuple[Any, WorkerCalls]] = iter(())
         self._threads: list[threading.Thread] = []
         self._resolvers = ThreadPoolExecutor(_RESOLVERS, "kwire names")
         self._numeric = {broker: _numeric(broker) for listener in listeners for broker in _brokers(listener)}
@@ -76,6 +82,11 @@ class NativeLoop:
         """Listen and start the threads; if a port is unavailable, close all."""
         try:
             for number, listener in enumerate(self.listeners):
+                if listener.proxy_protocol:
+                    self._balanced[number] = BalancedPort(self._server, listener, partial(self._take, number))
+                    for (each,) in self._server.sockets.listen(listener.listen):
+                        self._balanced[number].open(each)
+                    continue
                 for group in self._server.sockets.listen(listener.listen, len(self._sockets)):
                     for of_thread, each in zip(self._sockets, group, strict=True):
                         of_thread.append((number, each))
@@ -87,6 +98,7 @@ class NativeLoop:
             worker = self._native.Worker(calls, [each.fileno() for _, each in sockets], _READ_BYTES)
             self._workers.append(worker)
             self._threads.append(threading.Thread(target=worker.run, name=f"kwire proxy {number}", daemon=True))
+        self._in_turn = cycle(zip(self._workers, self._calls, strict=True))
         self.take_limits()
         taps = self._server.taps
         if taps is not None and taps.max_queued:
@@ -109,6 +121,7 @@ class NativeLoop:
     @property
     def ports(self) -> list[int]:
         found = {listener: each.getsockname()[1] for listener, each in reversed(self._sockets[0])}
+        found |= {listener: each.port for listener, each in self._balanced.items()}
         return [int(found[number]) for number in range(len(self.listeners))]
 
     @property
@@ -121,6 +134,8 @@ class NativeLoop:
 
     def stop(self, until: float) -> None:
         """Stop accepting; close idle connections, and all connections at `until`, in seconds of `time.monotonic`."""
+        for balanced in self._balanced.values():
+            balanced.close()
         for worker in self._workers:
             worker.stop(int(until * _NANO))
 
@@ -139,6 +154,14 @@ class NativeLoop:
         for sockets in self._sockets:
             for _, each in sockets:
                 each.close()
+        for balanced in self._balanced.values():
+            balanced.close()
+
+    def _take(self, number: int, connection: socket.socket, end: tuple[str, int]) -> None:
+        """Give a client of a `BalancedPort` to the next thread."""
+        worker, calls = next(self._in_turn)
+        local = connection.getsockname()[:2]
+        worker.call(partial(calls.adopt, worker, number, connection.detach(), end, local))
 
     # for the threads
 
@@ -216,6 +239,20 @@ class WorkerCalls:
         if found is not None:
             self.arrivals.add(found)
         return found
+
+    def adopt(self, worker: Any, number: int, file: int, end: tuple[str, int], local: tuple[str, int]) -> None:
+        """Serve a socket that was accepted elsewhere."""
+        found = self._loop.arrived(number, end, local)
+        if found is None:
+            os.close(file)
+        else:
+            self.arrivals.add(found)
+            worker.adopt(file, found)
+
+    def header(self, arrival: Arrival) -> bytes:
+        """Return the bytes that a broker gets first."""
+        sends = self._loop.listeners[arrival.listener].upstream_proxy_protocol
+        return header_of((arrival.peer.address, arrival.peer.port), arrival.local) if sends else b""
 
     def client_tls(self, arrival: Arrival) -> Any:
         return None if arrival.tls is None else arrival.tls.client
