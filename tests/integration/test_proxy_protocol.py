@@ -10,7 +10,7 @@ import logging
 import socket
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -101,6 +101,21 @@ def test_what_is_no_header_is_closed_and_a_health_check_is_not_logged(caplog: py
     with caplog.at_level(logging.WARNING, "kwire.proxy"):
         asyncio.run(go())
     assert all("PROXY protocol" in each.getMessage() for each in caplog.records)
+
+
+@pytest.mark.usefixtures("loop")
+def test_clients_without_a_header_are_limited() -> None:
+    async def go() -> None:
+        async with proxied(echo, proxy_protocol=True, max_connections=2) as server:
+            waiting = [await connect(server) for _ in range(2)]
+            reader, _ = await connect(server)
+            with suppress(ConnectionError):
+                assert await asyncio.wait_for(reader.read(-1), 30) == b""
+            for reader, writer in waiting[:1]:
+                writer.write(FOUR + heartbeat(7))
+                assert await asyncio.wait_for(reader.readexactly(len(answer(7, len(HEARTBEAT)))), 30) == answer(7, len(HEARTBEAT))
+
+    asyncio.run(go())
 
 
 @asynccontextmanager

@@ -108,7 +108,6 @@ class BalancedPort:
         self._take = take
         self._sockets: list[socket.socket] = []
         self._tasks: set[asyncio.Task[None]] = set()  # one for each socket, and one for each header that is read
-        self._reading = 0
 
     def open(self, port: socket.socket) -> None:
         """Accept at a socket that listens; a listener may have several."""
@@ -139,7 +138,7 @@ class BalancedPort:
                 self._server.quiet.warning("cannot_accept", "", f"{self._listener.listen}: no connection can be accepted: {error.strerror}")
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
-            if self._reading > self._server.config.max_connections // 2:
+            if len(self._tasks) - len(self._sockets) > self._server.config.max_connections // 2:
                 connection.close()
                 self._server.quiet.warning("too_many_handshakes", end[0], f"{end[0]} to {self._listener.listen}: too many without a header")
             else:
@@ -147,7 +146,6 @@ class BalancedPort:
 
     async def _begin(self, connection: socket.socket, end: End) -> None:
         seconds, is_taken = self._server.config.first_frame_seconds, False
-        self._reading += 1
         try:
             header = await asyncio.wait_for(_receive(connection), seconds)
             if header:  # a health check only connects
@@ -157,6 +155,5 @@ class BalancedPort:
             text = str(error) or f"no header of the PROXY protocol within {seconds:g} s"
             self._server.quiet.warning("proxy_protocol", end[0], f"{end[0]} to {self._listener.listen}: {text}")
         finally:
-            self._reading -= 1
             if not is_taken:
                 connection.close()
