@@ -66,8 +66,8 @@ class Played:
         self.client, self.broker = PlayedTransport(), PlayedTransport()
         self.side.connection_made(self.client)
 
-    def made(self, side: ClientSide, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
-        return ProxiedConnection(RuleSet([IdentityRule()]), Peer(*end, 1), max_frame=1 << 20, max_held=1 << 20)
+    def made(self, side: ClientSide, local: tuple[str, int]) -> ProxiedConnection:
+        return ProxiedConnection(RuleSet([IdentityRule()]), Peer("10.0.0.9", 50_000, 1), max_frame=1 << 20, max_held=1 << 20)
 
     def connect(self, side: ClientSide) -> asyncio.Future[object]:
         return self.opening
