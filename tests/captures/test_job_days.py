@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from counted_rows import counted_folders, run, written
+from kwire.errors import InputError
 from kwire.runs import finish_task, sums_files
 from kwire.runs.parts import STATE
 from pcap_files import HEADER, later, records_of
@@ -71,6 +72,16 @@ def test_a_day_is_made_again_when_it_gets_more(tmp_path: Path) -> None:
     run(files, tmp_path / "grown", append=True)
     assert_alike(tmp_path / "grown", run(files, tmp_path / "whole"))
     assert len(parts[-1]) == 2
+
+
+def test_a_damaged_day_is_one_sentence(tmp_path: Path) -> None:
+    seed, _ = cut_seed()
+    files = written([later(seed, seconds) for seconds in (0, DAY, DAY + 600)], tmp_path)
+    [name] = grown(files[:2], tmp_path / "grown")[1].values()
+    part = tmp_path / "grown" / "client_hourly" / name
+    part.write_bytes(part.read_bytes()[:100])
+    with pytest.raises(InputError, match=rf"client_hourly/{name} in .*grown is damaged; analyze its captures again"):
+        run(files, tmp_path / "grown", append=True)
 
 
 @pytest.mark.whole

@@ -76,7 +76,11 @@ def opened_part(location: str, part: str, is_fresh: bool) -> Iterator[pq.Parquet
     filesystem, path = written_place(location, part) if is_fresh else output_place(location)
     try:
         with filesystem.open_input_file(path if is_fresh else f"{path}/{part}") as file:
-            yield pq.ParquetFile(file)
+            try:
+                found = pq.ParquetFile(file)
+            except ValueError as error:  # of Arrow
+                raise InputError(f"{part} in {location} is damaged; analyze its captures again.") from error
+            yield found
     except OSError as error:
         raise InputError(f"{part} in {location} cannot be read: {reason_of(error)}.") from error
 
