@@ -55,7 +55,8 @@ def test_parts_of_dates_are_published_and_dates_without_parts_go(tmp_path: Path)
         folder = OutputFolder(str(out), TABLES)
         with folder.writing(append=True):
             parts = [write(out, "first", f"date=2026-11-{day}/part-{run}.parquet", day) for day in days]
-            folder.publish({"version": "x", "run": 0, "series": [], "captures": []}, parts, kept)
+            told = {"version": "x", "run": 0, "series": [], "captures": [], "target_releases": [], "broker_release": None}
+            folder.publish(told, parts, kept)
             assert not (out / SUCCESS).exists()
             assert OutputFolder(str(out), TABLES).begin(append=True) is not None  # killed here, the next run publishes once more
         OutputFolder(str(out), TABLES)._remove(STAGING)
