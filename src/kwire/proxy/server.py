@@ -149,7 +149,8 @@ class ProxyServer:
             # OpenSSL has a fixed list of reasons; other texts may have numbers that clients choose
             kind, text = (reason, reason) if ending == "tls_failed" else (ending, f"closed: {reason}")
             fields = {"cause": ending, "reason": reason, "api": api, **peer.fields()}
-            text = f"{fields['client']}{peer.in_brackets()} on {slot.listener} to broker {peer.node_id}: {text}"
+            broker = "a broker" if peer.node_id < 0 else f"broker {peer.node_id}"
+            text = f"{fields['client']}{peer.in_brackets()} on {slot.listener} to {broker}: {text}"
             self.quiet.warning(kind, peer.address, text, slot.listener, **fields)
             if self._audit is not None and ending in _REFUSALS:
                 self._audit.refused(peer, api, reason)

@@ -57,7 +57,7 @@ def test_a_topic_that_a_tenant_creates() -> None:
     assert [(each["name"], each["numPartitions"]) for each in request["topics"]] == [("orders", 3)]
     assert [(each["name"], each["errorCode"]) for each in response["topics"]] == [("orders", 36)]
     assert line == {
-        "event": "changed", "api": "CreateTopics v5", "client": "10.0.0.9:50000", "node_id": 1, "client_id": None, "software_name": "",
+        "event": "changed", "api": "CreateTopics v5", "client": "10.0.0.9:50000", "node_id": 1, "client_id": "admin-1", "software_name": "",
         "software_version": "", "principal": "User:alice", "tenant": "acme",
     }  # fmt: skip
 

@@ -45,6 +45,14 @@ def test_a_line_has_all_that_is_known_of_the_client(server: ProxyServer, caplog:
     assert second.keys() == {"time", "level", "message", "listener", "client", "node_id", "cause", "reason"}
 
 
+def test_texts_that_clients_choose_are_cut(server: ProxyServer, caplog: pytest.LogCaptureFixture) -> None:
+    slot: Any = SimpleNamespace(listener=PORT, left=lambda: None)
+    long = "x" * 32_767
+    server.left(slot, Peer("10.1.4.7", 1, -1, long, long, long, long), "rule", "refused")
+    assert caplog.messages[0].endswith(" on :19092 to a broker: closed: refused")
+    assert len(JsonFormatter().format(caplog.records[0])) < 3000
+
+
 def test_lines_that_were_left_out_are_counted(server: ProxyServer, caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(12):
         assert server.enter(ListenerConfig(listen=PORT, broker="kafka:9092", node_id=1), "10.0.0.1") is not None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
+import kwire
 from kwire.capture.request_logs.exchange_entries import exchange_entry
 from kwire.json_encoding import encode_json
 from kwire.protocol.events import RequestCompleted
@@ -64,6 +65,7 @@ class _Auditing(ConnectionRule):
         self._peer = peer
 
     def request(self, held: Held, frame: bytes) -> Watched:
+        self._peer.client_id = kwire.peek_header(frame, strict=False).client_id
         return Watched(frame, partial(self._answered, held, frame))
 
     def _answered(self, asked: Held, request: bytes, held: Held, response: bytes) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from kwire.protocol.relay import Held, RelayRule
 
 __all__ = ["Answer", "ConnectionRule", "Outcome", "Peer", "Refusal", "Rule", "Watched", "WatchingRule"]
+
+_MOST_SHOWN: Final = 255
 
 
 @dataclass(slots=True)
@@ -32,14 +34,18 @@ class Peer:
     tenant: str = ""
 
     def fields(self) -> dict[str, Any]:
-        """Return what a log line says about the client, by name."""
-        own = {name: getattr(self, name) for name in ("client_id", "software_name", "software_version", "principal", "tenant")}
+        """Return what a log line says about the client, by name; long texts, which clients choose, are cut."""
+        own = {
+            name: (getattr(self, name) or "")[:_MOST_SHOWN]
+            for name in ("client_id", "software_name", "software_version", "principal", "tenant")
+        }
         return {"client": f"{self.address}:{self.port}", "node_id": self.node_id, **own}
 
     def in_brackets(self) -> str:
         """Return what is known about the client, for people: ` (billing, sarama 1.27.2, User:alice, tenant acme)`."""
-        software = f"{self.software_name} {self.software_version}".strip()
-        known = ", ".join(filter(None, (self.client_id, software, self.principal, self.tenant and f"tenant {self.tenant}")))
+        own = self.fields()
+        software = f"{own['software_name']} {own['software_version']}".strip()
+        known = ", ".join(filter(None, (own["client_id"], software, own["principal"], self.tenant and f"tenant {self.tenant}")))
         return f" ({known})" if known else ""
 
 
