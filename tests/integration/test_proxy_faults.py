@@ -406,7 +406,7 @@ def test_a_mistake_in_the_configuration_at_reload(start: Start) -> None:
             (settings.replace("threads = 2", "threads = "), "is not TOML"),
             (
                 settings.replace("threads = 2", "threads = 3"),
-                "listeners, loop, threads, metrics, telemetry, request_log and tap can only be changed by a restart",
+                "listeners, cluster, loop, threads, metrics, audit, telemetry, request_log and tap can only be changed by a restart",
             ),
         ):
             proxy.config.write_text(text)

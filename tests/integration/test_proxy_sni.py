@@ -189,7 +189,7 @@ def test_names_that_no_broker_has_are_one_line_a_second(
         (
             '[{ node_id = 1, broker = "kafka-1:9092" }, { node_id = 2, broker = "kafka-2:9092" }]',
             "[]",
-            "brokers: expected `array` of length >= 1",
+            "SNI listener kafka.test has no brokers: add them, or [cluster]",
         ),
     ],
 )

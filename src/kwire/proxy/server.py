@@ -189,7 +189,7 @@ class ProxyServer:
             )
         ):
             raise InputError(
-                "listeners, cluster, loop, threads, metrics, telemetry, request_log, tap and audit can only be changed by a restart"
+                "listeners, cluster, loop, threads, metrics, audit, telemetry, request_log and tap can only be changed by a restart"
             )
         rule_sets = configured_rule_sets(config, self._store_metrics, self.budget, self._audit)
         certificates = {} if config.metrics is None else certificate_ends(config)
