@@ -363,14 +363,14 @@ def test_metrics_of_a_proxy_that_runs() -> None:
             return found[0], found[1]
 
     running, closed = asyncio.run(go())
-    assert b'kwire_proxy_connections{client_software_name="unknown",client_software_version="unknown",node_id="1"} 1.0' in running
-    assert b'kwire_proxy_connections_opened_total{node_id="1"} 1.0' in running
-    assert b'kwire_proxy_connections_closed_total{node_id="1",reason="too_many"} 1.0' in running
+    assert b'kwire_proxy_connections{client_software_name="unknown",client_software_version="unknown",node_id="1",tenant=""} 1.0' in running
+    assert b'kwire_proxy_connections_opened_total{node_id="1",tenant=""} 1.0' in running
+    assert b'kwire_proxy_connections_closed_total{node_id="1",reason="too_many",tenant=""} 1.0' in running
     assert (
-        b'kwire_proxy_latency_seconds_count{api="Heartbeat",client_software_name="unknown",client_software_version="unknown"} 1.0'
+        b'kwire_proxy_latency_seconds_count{api="Heartbeat",client_software_name="unknown",client_software_version="unknown",tenant=""} 1.0'
         in running
     )
-    assert b'kwire_proxy_connections_closed_total{node_id="1",reason="length_negative"} 1.0' in closed
+    assert b'kwire_proxy_connections_closed_total{node_id="1",reason="length_negative",tenant=""} 1.0' in closed
     assert b"kwire_proxy_connections{" not in closed
 
 
