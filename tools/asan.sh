@@ -29,7 +29,7 @@ sockets() { for name; do printf 'tests/integration/test_proxy_%s.py\n' "$name"; 
     tests/unit/tables/test_fetch_columns.py tests/unit/spark/test_frame_structs.py tests/unit/spark/test_frame_rows.py \
     tests/unit/spark/test_frame_sums.py tests/unit/spark/test_record_functions.py \
     tests/captures/test_tls_captures.py tests/captures/test_trim_decrypt.py \
-    $(sockets sockets tls tls_records faults sni every_message hostile_bytes taps)
+    $(sockets sockets tls tls_records key_updates faults sni every_message hostile_bytes taps)
 rm -rf "$reports"
 mkdir -p "$reports"
 # Not the tests of how far the whole process grows: the sanitizer's own memory, red zones and what it keeps of freed blocks, would be weighed.

@@ -1,4 +1,4 @@
-"""Native loop: threads that forward bytes without the GIL, on Linux and for ports without TLS.
+"""Native loop: threads that forward bytes without the GIL, on Linux.
 
 Each thread has an epoll instance, a socket at every port (SO_REUSEPORT: the kernel distributes clients), one receive buffer, and its own
 counters. It calls Python when a connection opens or ends, and for frames that a rule requests. pyx/proxy/loop.pyx has the loop.
