@@ -62,10 +62,13 @@ def broker(most_files: int) -> Iterator[int]:
 
 @pytest.mark.weighs_process
 @pytest.mark.parametrize("wanted", [500, pytest.param(MANY, marks=pytest.mark.matrix)])
-def test_clients_with_tls(wanted: int, most_files: int, broker: int, tmp_path: Path, authority: trustme.CA) -> None:
+def test_clients_with_tls(
+    wanted: int, most_files: int, broker: int, tmp_path: Path, authority: trustme.CA, capsys: pytest.CaptureFixture[str]
+) -> None:
     count = min(wanted, (most_files - SPARE) // 2)  # the proxy has two files for each
     if count < wanted:
-        print(f"{count:,} clients, not {wanted:,}: a process may have {most_files:,} files here")
+        with capsys.disabled():
+            print(f"\n{count:,} clients, not {wanted:,}: a process may have {most_files:,} files here")
     tls = TlsOfBoth(authority, tmp_path)
     proxy = RunningProxy(tmp_path, broker, LIMITS, tls.tables(upstream=False))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Final, Literal
 
@@ -22,11 +22,22 @@ TurnedAway = Literal["too_many", "too_many_handshakes", "too_many_of_address", "
 _V6_NETWORK: Final = 64  # bits; a host chooses the others freely (RFC 4291, RFC 8981)
 
 
-class Slot:
-    __slots__ = ("_in_handshake", "_of", "address", "listener")
+class _Open:
+    """Connections of a listener or of an address."""
 
-    def __init__(self, of: Admission, listener: str, address: str) -> None:
+    __slots__ = ("all", "handshakes")
+
+    def __init__(self) -> None:
+        self.all = self.handshakes = 0
+
+
+class Slot:
+    __slots__ = ("_client", "_in_handshake", "_of", "_port", "address", "listener")
+
+    def __init__(self, of: Admission, listener: str, address: str, port: _Open, client: _Open) -> None:
         self._of = of
+        self._port = port
+        self._client = client
         self._in_handshake = True
         self.listener = listener
         self.address = address
@@ -34,11 +45,17 @@ class Slot:
     def passed(self) -> None:
         if self._in_handshake:
             self._in_handshake = False
-            self._of.release(self, handshake=True)
+            with self._of.lock:
+                self._port.handshakes -= 1
+                self._client.handshakes -= 1
 
     def left(self) -> None:
         self.passed()
-        self._of.release(self, handshake=False)
+        with self._of.lock:
+            self._port.all -= 1
+            self._client.all -= 1
+            if not self._client.all:
+                del self._of.clients[self.address]
 
 
 class Admission:
@@ -46,49 +63,37 @@ class Admission:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._lock = threading.Lock()
-        self._open: Counter[tuple[str, str]] = Counter()  # of ("listener", its address) and of ("client", its address)
-        self._handshakes: Counter[tuple[str, str]] = Counter()
+        self.lock = threading.Lock()
+        self.clients: dict[str, _Open] = {}
+        self._ports: defaultdict[str, _Open] = defaultdict(_Open)
         self._second = 0
         self._came: Counter[str] = Counter()  # in this second, by address
 
     def enter(self, config: ProxyConfig, listener: str, address: str) -> Slot | TurnedAway:
         """Admit a client, or return the limit that it exceeds; the IPv6 addresses of a /64 network count as one."""
-        found = Slot(self, listener, network_of(address))
-        port, client = _keys(found)
-        limits: tuple[tuple[Counter[tuple[str, str]], tuple[str, str], int, TurnedAway], ...] = (
-            (self._open, port, config.max_connections, "too_many"),
-            (self._handshakes, port, (config.max_connections + 1) // 2, "too_many_handshakes"),
-            (self._open, client, config.max_connections_of_address, "too_many_of_address"),
-            (self._handshakes, client, config.max_handshakes_of_address, "too_many_handshakes_of_address"),
-        )
-        with self._lock:
+        address = network_of(address)
+        with self.lock:
             second = int(self._clock())
             if second != self._second:
                 self._second = second
                 self._came.clear()
-            self._came[found.address] += 1
-            if self._came[found.address] > config.max_rate_of_address:
+            self._came[address] += 1
+            port, client = self._ports[listener], self.clients.get(address) or _Open()
+            if self._came[address] > config.max_rate_of_address:
                 return "too_fast"
-            for counts, key, most, reason in limits:
-                if counts[key] >= most:
-                    return reason
-            for key in (port, client):
-                self._open[key] += 1
-                self._handshakes[key] += 1
-        return found
-
-    def release(self, slot: Slot, *, handshake: bool) -> None:
-        counts = self._handshakes if handshake else self._open
-        with self._lock:
-            for key in _keys(slot):
-                counts[key] -= 1
-                if not counts[key]:
-                    del counts[key]
-
-
-def _keys(slot: Slot) -> tuple[tuple[str, str], tuple[str, str]]:
-    return ("listener", slot.listener), ("client", slot.address)
+            if port.all >= config.max_connections:
+                return "too_many"
+            if port.handshakes >= (config.max_connections + 1) // 2:
+                return "too_many_handshakes"
+            if client.all >= config.max_connections_of_address:
+                return "too_many_of_address"
+            if client.handshakes >= config.max_handshakes_of_address:
+                return "too_many_handshakes_of_address"
+            self.clients[address] = client
+            for each in (port, client):
+                each.all += 1
+                each.handshakes += 1
+        return Slot(self, listener, address, port, client)
 
 
 def network_of(address: str) -> str:

@@ -97,8 +97,7 @@ def test_nothing_is_kept_of_clients_that_left() -> None:
     for number in range(100):
         entered(admission, limits, f"10.0.0.{number}").left()
         clock.now += 1
-    assert not admission._open
-    assert not admission._handshakes
+    assert not admission.clients
     assert len(admission._came) <= 1
 
 
