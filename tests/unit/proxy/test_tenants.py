@@ -359,9 +359,9 @@ def test_error_texts_do_not_say_the_prefix(texts: Any, text: bytes) -> None:
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [
-        ("000b 0000 00000007 ffff 0005 67", "request of api 11 v0: "),  # JoinGroup: a group id of 5 bytes, of which one comes
-        ("000e 0005 00000007 ffff 00 02 67 00000001 02 6d 01 09 61", "request of api 14 v5: "),  # SyncGroup: a type of 8 bytes
-        ("0000 000d 00000007 ffff 00 00 ffff 000003e8 02 1111", "request of api 0 v13: "),  # Produce: a topic id of 2 bytes
+        ("000b 0000 00000007 ffff 0005 67", "JoinGroup v0 request: "),  # JoinGroup: a group id of 5 bytes, of which one comes
+        ("000e 0005 00000007 ffff 00 02 67 00000001 02 6d 01 09 61", "SyncGroup v5 request: "),  # SyncGroup: a type of 8 bytes
+        ("0000 000d 00000007 ffff 00 00 ffff 000003e8 02 1111", "Produce v13 request: "),  # Produce: a topic id of 2 bytes
     ],
 )
 def test_a_body_that_cannot_be_read_closes_with_its_reason(request_: str, reason: str) -> None:
@@ -375,4 +375,4 @@ def test_an_answer_that_cannot_be_read_closes_with_its_reason() -> None:
     connection = connected()
     asked(connection, "0003 000c 00000007 ffff 00 00 01 00 00")
     assert connection.from_server(framed_hex("00000007 00 00000000 01 00 00000001 02 0000 05 61"), 2).to_client == []  # a name of 4 bytes
-    assert connection.close_reason.startswith("response of api 3 v12: ")
+    assert connection.close_reason.startswith("Metadata v12 response: ")
