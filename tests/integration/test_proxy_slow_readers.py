@@ -72,7 +72,7 @@ def test_a_scraper(client: socket.socket, monkeypatch: pytest.MonkeyPatch) -> No
 
     async def go() -> None:
         loop = asyncio.get_running_loop()
-        endpoint = MetricsEndpoint(list)
+        endpoint = MetricsEndpoint(list, bool)
         await endpoint.open("127.0.0.1", 0)
         await asyncio.to_thread(int)  # the pool's thread
         before = open_files()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kwire.proxy.config import ListenerConfig, SniListenerConfig
     from kwire.proxy.server import ProxyServer
 
-__all__ = ["BalancedPort", "connected_socket", "header_of", "source_of"]
+__all__ = ["MAX_HEADER", "BalancedPort", "connected_socket", "header_of", "source_of"]
 
 End = tuple[str, int]
 """Address and port."""
@@ -30,7 +30,7 @@ _FIXED: Final = 16
 _LOCAL: Final = 0x20
 _PROXY: Final = 0x21
 _SIZES: Final = {0x11: 4, 0x21: 16}  # of an address, by family and protocol
-_MOST_HEADER: Final = 4096
+MAX_HEADER: Final = 4096
 _PAUSE_SECONDS: Final = 1.0  # in which nothing is accepted when the process has no more files
 
 
@@ -72,8 +72,8 @@ async def _receive(connection: socket.socket) -> bytes:
             return header
         if len(header) == _FIXED:
             wanted += int.from_bytes(header[14:16], "big")
-            if wanted > _MOST_HEADER:
-                raise InputError(f"a header of the PROXY protocol with {wanted} bytes: expected at most {_MOST_HEADER}")
+            if wanted > MAX_HEADER:
+                raise InputError(f"a header of the PROXY protocol with {wanted} bytes: expected at most {MAX_HEADER}")
     return header
 
 

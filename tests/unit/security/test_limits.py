@@ -16,6 +16,7 @@ from kwire.protocol.relay.heads import MAX_AUTHENTICATION
 from kwire.protocol.telemetry import metric_points
 from kwire.protocol.tracking import frames, pairing
 from kwire.proxy.config import ProxyConfig, TelemetryConfig
+from kwire.proxy.proxy_protocol import MAX_HEADER
 
 PAGE = Path(__file__).resolve().parents[3] / "SECURITY.md"
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20}
@@ -41,6 +42,8 @@ BOUNDS = {
     "a proxied connection; all of a proxy": [CONFIG.max_held, CONFIG.max_held_in_all],
     "client telemetry that the proxy stores of a connection": [PUSHED.max_pushed, PUSHED.max_files, PUSHED.max_bytes],
     "connections to a proxy's port": [CONFIG.max_connections, CONFIG.max_connections_of_address, CONFIG.max_handshakes_of_address],
+    "answers of TLS itself that a client does not read, in the native loop": [1 << 20],  # test_proxy_key_updates.py
+    "clients of a port with the PROXY protocol that have not sent their header": [CONFIG.first_frame_seconds, MAX_HEADER],
     "log lines about proxied clients": [],
 }  # fmt: skip
 
