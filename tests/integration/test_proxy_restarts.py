@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,13 +17,21 @@ import trustme
 
 import steady_clients
 from client_security import Security, write_certificate
+from kafka_broker import Broker, BrokerCertificate, start_broker
+from kafka_jars import GROUP, fetch_with_dependencies
 from kwire.schema import releases
 from running_proxy import RunningProxy
 from threaded_proxy import free_port
 
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.xdist_group("kafka")
 
-SECONDS = 240
+CACHE = ROOT / ".cache" / "kafka-jars"
+JAVA = ROOT / "tests" / "integration" / "java"
+COPIERS = [(GROUP, each, "4.3.1") for each in ("kafka-streams", "connect-mirror", "connect-runtime")] + [
+    ("org.slf4j", "slf4j-nop", "1.7.36")
+]
+SECONDS, RECORDS = 240, 3000
 NEWEST = releases().newest.name
 
 
@@ -72,9 +81,12 @@ class Log:
         self._partition = confluent_kafka.TopicPartition(topic, 0, 0)
 
     def end(self) -> int:
-        consumer = confluent_kafka.Consumer(self._given)
+        """How many records are there; 0 if the broker does not say it, which has just begun."""
+        consumer = confluent_kafka.Consumer({**self._given, "log_level": 0})
         try:
-            return int(consumer.get_watermark_offsets(self._partition, 30)[1])
+            return int(consumer.get_watermark_offsets(self._partition, SECONDS)[1])
+        except confluent_kafka.KafkaException:
+            return 0
         finally:
             consumer.close()
 
@@ -94,12 +106,12 @@ def while_it_works(work: Callable[[], list[int]], log: Log, count: int, *steps: 
         working = pool.submit(work)
         for number, step in enumerate(steps, 1):
             until = time.monotonic() + SECONDS
-            while log.end() < count * number // (len(steps) + 1):
+            while (end := log.end()) < count * number // (len(steps) + 1):
                 assert not working.done(), working.exception()
-                assert time.monotonic() < until, f"{log.end()} records are there"
+                assert time.monotonic() < until, f"{end} records are there"
                 time.sleep(0.1)
+            assert end < count, "the client has sent all before the last restart"
             step()
-        assert log.end() < count, "the client had sent all before the last restart"
         return working.result(SECONDS)
 
 
@@ -118,3 +130,117 @@ def test_a_restart_under_a_client(kafka_broker: Callable[[str], Any], authority:
         )
     assert log.numbers() == list(range(count))
     assert first_of_each(found) == list(range(count))
+
+
+class Killed:
+    """A broker of its own, which is killed and begun again with its ports and files."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.started, self._process = broker, broker.process
+
+    def restart(self) -> None:
+        self.end()
+        self._process = subprocess.Popen(self._process.args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+@pytest.fixture(scope="module")
+def broker(broker_certificate: BrokerCertificate, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killed]:
+    found = Killed(start_broker(NEWEST, tmp_path_factory.mktemp("killed"), CACHE, broker_certificate))
+    yield found
+    found.end()
+
+
+CLIENTS: dict[str, Callable[[str, str, int, Security], list[int]]] = {
+    "java": lambda where, topic, count, security: steady_clients.java("group", where, topic, count, **security.java()),
+    "confluent": lambda where, topic, count, security: steady_clients.confluent(where, topic, count, **security.confluent()),
+    "kafka-python": lambda where, topic, count, security: steady_clients.kafka_python(where, topic, count, **security.python()),
+    "aiokafka": lambda where, topic, count, security: steady_clients.aiokafka_client(where, topic, count, **security.python()),
+    "franz-go": lambda where, topic, count, security: steady_clients.program("franz-go", where, topic, count, **security.environment()),
+    "sarama": lambda where, topic, count, security: steady_clients.program("sarama", where, topic, count, **security.environment()),
+    "kafkajs": lambda where, topic, count, security: steady_clients.program("kafkajs", where, topic, count, **security.environment()),
+}
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("client", CLIENTS)
+def test_restarts_of_both(broker: Killed, client: str, authority: trustme.CA, tmp_path: Path) -> None:
+    """The producers are idempotent; the proxy is stopped in good order and killed, and the broker killed."""
+    topic = f"restarts-{client}"
+    with restarted(tmp_path, broker.started.tls, authority) as proxy:
+        log = Log(broker.started.address, topic)
+        steps = (proxy.restart, broker.restart, proxy.kill)
+        found = while_it_works(lambda: CLIENTS[client](proxy.address, topic, RECORDS, proxy.security), log, RECORDS, *steps)
+    assert log.numbers() == list(range(RECORDS))
+    assert first_of_each(found) == list(range(RECORDS))
+
+
+@pytest.mark.matrix
+def test_a_share_group(broker: Killed, authority: trustme.CA, tmp_path: Path) -> None:
+    """It promises no order, and may give again what it has no acknowledgement of."""
+    with restarted(tmp_path, broker.started.tls, authority) as proxy:
+        log = Log(broker.started.address, "shared")
+        steps = (proxy.restart, broker.restart, proxy.kill)
+        found = while_it_works(
+            lambda: steady_clients.java("share", proxy.address, "shared", RECORDS, **proxy.security.java()), log, RECORDS, *steps
+        )
+    assert log.numbers() == list(range(RECORDS))
+    assert set(found) == set(range(RECORDS))
+
+
+MIRROR = """\
+clusters = a, b
+a->b.enabled = true
+a->b.topics = mirrored
+b->a.enabled = false
+exactly.once.source.support = enabled
+replication.factor = 1
+offset-syncs.topic.replication.factor = 1
+config.storage.replication.factor = 1
+offset.storage.replication.factor = 1
+status.storage.replication.factor = 1
+emit.heartbeats.enabled = false
+emit.checkpoints.enabled = false
+sync.topic.configs.enabled = false
+sync.topic.acls.enabled = false
+"""
+
+
+@contextmanager
+def copying(folder: Path, *command: str) -> Iterator[None]:
+    libs = fetch_with_dependencies("streams-and-mirror-4.3.1", COPIERS, CACHE).resolve()
+    with (folder / "copier.log").open("wb") as log:
+        running = subprocess.Popen(["java", "-XX:TieredStopAtLevel=1", "-Xmx256m", "-cp", f"{libs}/*", *command], stdout=log, stderr=log)
+    try:
+        yield
+    finally:
+        running.kill()
+        running.wait()
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("copier", ["streams", "mirror-maker"])
+def test_exactly_once(broker: Killed, copier: str, authority: trustme.CA, tmp_path: Path) -> None:
+    """Kafka Streams with exactly_once_v2, and MirrorMaker 2 with exactly-once support, from the cluster to itself."""
+    topic, copy = {"streams": ("streamed", "copied"), "mirror-maker": ("mirrored", "a.mirrored")}[copier]
+    with restarted(tmp_path, broker.started.tls, authority) as proxy:
+        given = {"bootstrap.servers": proxy.address, **proxy.security.java()}
+        log, copied = Log(broker.started.address, topic), Log(broker.started.address, copy)
+        if copier == "streams":
+            state = f"state.dir={tmp_path / 'state'}"
+            command = [str(JAVA / "CopyStream.java"), topic, copy, state, *(f"{key}={value}" for key, value in given.items())]
+        else:
+            sides = "".join(f"{side}.{key} = {value}\n" for side in "ab" for key, value in given.items())
+            (tmp_path / "mirror.properties").write_text(MIRROR + sides)
+            command = ["org.apache.kafka.connect.mirror.MirrorMaker", str(tmp_path / "mirror.properties")]
+        with copying(tmp_path, *command):
+            steps = (proxy.restart, broker.restart, proxy.kill)
+            found = while_it_works(
+                lambda: steady_clients.confluent(proxy.address, topic, RECORDS, reads=copy, **proxy.security.confluent()),
+                log, RECORDS, *steps,
+            )  # fmt: skip
+    assert log.numbers() == copied.numbers() == list(range(RECORDS))
+    assert first_of_each(found) == list(range(RECORDS))
