@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import subprocess
 import sys
@@ -65,6 +66,7 @@ def confluent(address: str, topic: str, count: int, *, reads: str = "", **securi
 
 
 def kafka_python(address: str, topic: str, count: int, **security: Any) -> list[int]:
+    logging.getLogger("kafka").setLevel(logging.CRITICAL)  # pytest keeps what is logged, and with its errors sockets that never connected
     given = {"bootstrap_servers": address, **security}
     producer = kafka.KafkaProducer(enable_idempotence=True, delivery_timeout_ms=SECONDS * 1000, **given)
     consumer = kafka.KafkaConsumer(topic, group_id=topic, auto_offset_reset="earliest", isolation_level="read_committed", **given)
