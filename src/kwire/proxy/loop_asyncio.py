@@ -82,7 +82,10 @@ class Side(asyncio.BufferedProtocol):
         if self.transport is None or self.transport.is_closing():
             return
         if self.transport.can_write_eof() and not self.has_ended:
-            self.transport.write_eof()
+            try:
+                self.transport.write_eof()
+            except OSError:  # the peer has reset the connection, and the loop has not seen it yet
+                self.transport.abort()
         else:
             self.transport.close()
 
