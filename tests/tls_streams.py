@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 SIZE = 1 << 16
@@ -37,7 +38,7 @@ class TlsServer:
             while True:
                 wire, _ = await asyncio.get_running_loop().sock_accept(self.sockets[0])
                 wire.setblocking(False)
-                _begin(self._carry(wire))
+                _begin(self._carry(wire)).add_done_callback(partial(_close, wire))  # also if the task never began
 
     async def _carry(self, wire: socket.socket) -> None:
         came, made = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -53,6 +54,10 @@ async def serve_tls(
     serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]], port: int, context: ssl.SSLContext
 ) -> TlsServer:
     return TlsServer(await asyncio.start_server(serve, "127.0.0.1", 0), context, port)
+
+
+def _close(wire: socket.socket, _: asyncio.Task[None]) -> None:
+    wire.close()
 
 
 def _begin(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -113,6 +118,8 @@ class _Pump:
         while data := await self._loop.sock_recv(self._plain, SIZE):
             self._tls.write(data)
             await self._send()
+        while self._came.pending or self._tls.pending():  # unwrap fails if it finds bytes that were not read
+            await asyncio.sleep(0.001)
         with suppress(ssl.SSLWantReadError):
             self._tls.unwrap()
         await self._send()
