@@ -159,7 +159,7 @@ cdef int connected(Worker self, Sockets* sockets) except -1 nogil:
 
 
 cdef bint reached(Worker self, Sockets* sockets, int error) except -1 with gil:
-    """Whether bytes can go to the broker: a handshake comes first, or the next address."""
+    """Return whether bytes can go to the broker: a handshake comes first, or the next address."""
     cdef Connection made = <Connection>sockets.owner
     cdef End* end = &sockets.ends[BROKER]
     cdef TlsContext tls

@@ -292,7 +292,7 @@ cdef int checked(bint done) except -1:
 
 
 cdef str reason():
-    """What OpenSSL says of its first fault, all of which are forgotten."""
+    """Return the text of the first fault of OpenSSL, and clear all of them."""
     cdef const char* text = openssl.ERR_reason_error_string(openssl.ERR_get_error())
     openssl.ERR_clear_error()
     return "" if text is NULL else text.decode("ascii", "replace")

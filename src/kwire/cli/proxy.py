@@ -163,7 +163,7 @@ def _tell(rule: RehearsalRule) -> None:
 
     rejected, others = rule.counts.read()
     click.echo(f"Requests that {rule.release.title} would reject: {sum(rejected.values()) + others:,}")
-    for who, count in rejected.most_common():
-        library = f"{who.software_name} {who.software_version}".strip() or "library not sent"
-        api = f"{catalog().api_name(who.api_key)} v{who.api_version}"
-        click.echo(f"  {who.client_id or '(no client id)'} ({library}, {who.address}): {api}, {count:,} times")
+    for sender, count in rejected.most_common():
+        library = f"{sender.software_name} {sender.software_version}".strip() or "library not sent"
+        api = f"{catalog().api_name(sender.api_key)} v{sender.api_version}"
+        click.echo(f"  {sender.client_id or '(no client id)'} ({library}, {sender.address}): {api}, {count:,} times")

@@ -75,7 +75,7 @@ class AsyncioListener:
     def stop(self) -> None:
         """Accept no more clients."""
         for each in (each for server in self._servers for each in server.sockets):
-            with suppress(NotImplementedError):  # of Windows
+            with suppress(NotImplementedError):  # loops of Windows have no readers of sockets
                 asyncio.get_running_loop().remove_reader(each.fileno())
         if self._balanced is not None:
             self._balanced.close()

@@ -203,7 +203,7 @@ class AnalysisRun:
             remove_sums(location, [*sums, *ready])  # they hold names in clear
         self._parts += [part for result in finished for part in result.parts]
         self.plan = plan = replace(plan, kept=(*plan.kept, *(part for result in finished for part in result.kept)))
-        moves = {who: program for result in finished for who, program in result.moves.items()}
+        moves = {client: program for result in finished for client, program in result.moves.items()}
         shown = str if self._redactor is None else self._redactor.host
         late = late_facts(cluster.whole, moves)
         parts = self._all_parts() if late != self._known.late else dict.fromkeys(self._parts, True)

@@ -24,7 +24,7 @@ def listener(tmp_path: Path) -> ListenerConfig:
     return ListenerConfig(listen=":0", broker="kafka-1:9092", node_id=1, tls=TlsConfig(**files))
 
 
-@pytest.mark.skipif(native_module() is None, reason="the loop is Linux's, and compiled")
+@pytest.mark.skipif(native_module() is None, reason="no native loop: it is compiled, and needs epoll of Linux")
 def test_without_a_shared_openssl_asyncio_serves_tls(listener: ListenerConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not ProxyServer(ProxyConfig(listeners=[listener]))._listeners
     for each in (server, loop_native):

@@ -1,4 +1,4 @@
-"""What pyx/proxy/tls_session.pyx offers to the loop: TLS of one socket, from bytes to bytes, without the GIL."""
+"""Declarations of pyx/proxy/tls_session.pyx for the loop: TLS of one socket, from bytes to bytes, without the GIL."""
 
 from libc.stdint cimport uint8_t
 
