@@ -76,7 +76,7 @@ def page(schema: Schema) -> str:
     for name, places in paths.items():
         shape = shapes[name]
         titles = [f"`[[{each}]]`" if each in arrays else f"`[{each}]`" for each in places]
-        about = "\n\n".join(textwrap.fill(each, 118) for each in inspect.cleandoc(shape["description"]).split("\n\n"))
+        about = "\n\n".join(textwrap.fill(each, 118) for each in shape["description"].split("\n\n"))
         found.append(f"\n## {', '.join(titles) if places != [''] else 'Top of the file'}\n\n{about}\n")
         found.append("\n| Key | Type | Default | Meaning |\n|---|---|---|---|\n")
         for key, value in shape["properties"].items():
@@ -89,6 +89,11 @@ def page(schema: Schema) -> str:
 def main() -> int:
     """Write both files, or check them."""
     schema = msgspec.json.schema(ProxyConfig)
+    for shape in schema["$defs"].values():  # versions of msgspec differ in the indentation of docstrings and the order of types
+        if "description" in shape:
+            shape["description"] = inspect.cleandoc(shape["description"])
+        for value in shape.get("properties", {}).values():
+            value.get("anyOf", []).sort(key={"type": "null"}.__eq__)
     text = json.dumps(
         {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Configuration of kwire proxy"} | schema, indent=1
     )
