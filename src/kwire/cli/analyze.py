@@ -45,7 +45,7 @@ __all__ = ["analyze"]
     ),
     cloup.option(
         "--group-files", "series_rule", default="name", show_default=True, metavar="RULE",
-        help="Which files are one file group, read in order: name (rotation number or time differs), folder, all, file, or match:REGEX; "
+        help="Rule that joins rotated files to groups: name (all but rotation number or time), folder, all, file, or match:REGEX; "
         "overlap (or overlap:REGEX): the same traffic captured in several places, which counts once.",
     ),
     cloup.option("--log-zone", metavar="ZONE", help="Time zone of request logs without one, such as Europe/Berlin [default: UTC]."),

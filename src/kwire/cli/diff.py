@@ -105,7 +105,7 @@ _THRESHOLDS, _OUTPUT = cloup.OptionGroup("Thresholds"), cloup.OptionGroup("Outpu
     default=1.5,
     show_default=True,
     metavar="X",
-    help="How many times as long is slower.",
+    help="Ratio of latencies from which a client counts as slower.",
 )
 @cloup.option(
     "--least-requests", group=_THRESHOLDS, type=click.IntRange(min=1), default=100, show_default=True, metavar="N",

@@ -231,7 +231,7 @@ def _rows_of_analysis(folder: AnalysisFolder, table: str) -> Iterator[pa.RecordB
         default="requests",
         show_default=True,
         metavar="TABLE",
-        help=f"Which rows: {', '.join(_ROWS + _ANSWERS)}.",
+        help=f"Rows to show: {', '.join(_ROWS + _ANSWERS)}.",
     ),
     cloup.option("--columns", metavar="A,B,...", shell_complete=complete_columns, help="Show these columns of the table, in this order."),
     wide_option(),

@@ -84,8 +84,9 @@ def _costs(planned: Plan, cores: int) -> dict[str, Any]:
     help="Tasks that run at once, as on a cluster with N cores [default: those that analyze would use on this machine].",
 )  # fmt: skip
 @cloup.option(
-    "--group-files", "series_rule", default="name", show_default=True, metavar="RULE", help="Which files are one file group, as in analyze."
-)
+    "--group-files", "series_rule", default="name", show_default=True, metavar="RULE",
+    help="Rule that joins rotated files to groups, as in analyze.",
+)  # fmt: skip
 @cloup.option("--json", "as_json", is_flag=True, help="Print the estimate as JSON.")
 @with_tls_options
 @with_store_options

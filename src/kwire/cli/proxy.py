@@ -22,10 +22,10 @@ __all__ = ["proxy"]
 @cloup.argument("config", metavar="[CONFIG]", required=False)
 @cloup.option_group(
     "One broker without a configuration file",
-    cloup.option("--listen", metavar="HOST:PORT", help="Where clients connect."),
+    cloup.option("--listen", metavar="HOST:PORT", help="Address that clients connect to."),
     cloup.option("--broker", metavar="HOST:PORT", help="The broker behind it."),
-    cloup.option("--node-id", type=int, metavar="N", default=1, show_default=True, help="Of that broker."),
-    cloup.option("--advertised", metavar="HOST:PORT", help="The address that clients get for it; --listen if that names a host."),
+    cloup.option("--node-id", type=int, metavar="N", default=1, show_default=True, help="Node id of that broker."),
+    cloup.option("--advertised", metavar="HOST:PORT", help="Address that clients get for it [default: --listen if that names a host]."),
 )
 @cloup.option_group(
     "Rehearse an upgrade",
@@ -33,17 +33,17 @@ __all__ = ["proxy"]
         "--rehearse",
         metavar="RELEASE",
         shell_complete=complete_release,
-        help="The Kafka release that clients are to meet, such as 4.3; "
-        "or HOST:PORT of a broker, which is asked; or a file with the answer of one.",
+        help="Target of the rehearsal: a Kafka release such as 4.3; "
+        "HOST:PORT of a broker, which is asked; or a file with a broker's answer.",
     ),
     command_config_option("--rehearse, and of the brokers that the proxy asks at its start"),
-    cloup.option("--count", "mode", flag_value="count", help="Only count requests that it would reject (default)."),
-    cloup.option("--break", "mode", flag_value="break", help="Reject them as it would: for a canary listener."),
+    cloup.option("--count", "mode", flag_value="count", help="Count requests that the target would reject, and forward them (default)."),
+    cloup.option("--break", "mode", flag_value="break", help="Reject them as the target would: for a canary listener."),
     cloup.option(
         "--out", metavar="DIR", help="With --count: write the page of kwire analyze for the proxied traffic, at the end and while it runs."
     ),
     cloup.option("--counts", metavar="FILE", help="With --count: keep the counts in this file, so that they survive a restart."),
-    cloup.option("--every", type=click.FloatRange(1), metavar="MINUTES", default=60, show_default=True, help="How often the page is made."),
+    cloup.option("--every", type=click.FloatRange(1), metavar="MINUTES", default=60, show_default=True, help="Time between two pages."),
 )
 @cloup.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the log lines.")
 @cloup.option("--check", is_flag=True, help="Check the configuration and stop.")

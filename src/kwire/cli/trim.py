@@ -80,7 +80,7 @@ _INPUT, _OUTPUT = cloup.OptionGroup("Input"), cloup.OptionGroup("Output")
     default="name",
     show_default=True,
     metavar="RULE",
-    help="Which files are one file group, as in analyze.",
+    help="Rule that joins rotated files to groups, as in analyze.",
 )
 @cloup.option(
     "--decrypt",
