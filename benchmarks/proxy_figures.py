@@ -1,13 +1,15 @@
-"""What a proxy costs: processor time an exchange, memory of idle connections, latency that it adds.
+"""What a proxy costs: CPU time an exchange, memory of idle connections, handshakes, latency, and the time of a drain, as one table.
 
     python benchmarks/proxy_figures.py [--rounds 5] [WORK ...]
 
-All proxies that are installed (kwire's two loops, its native loop for a tenant, nginx's stream module, HAProxy; Kroxylicious where Java
-and Maven are, which fetches its jars; the loops, nginx and HAProxy also with TLS towards clients) stand in front of one broker on this
-machine that answers at once; both are the C program proxy_load.c, which gcc makes with OpenSSL's headers. Those that are not there are
-named and left out. They take turns in one run, and medians of the rounds are printed: a noisy machine hits all alike. Processor time is
-the proxy's own, kernel included. Each has one thread; Kroxylicious has as many as it takes by itself, and is measured when the JVM has
-compiled what the load needs.
+All proxies that are installed (kwire's two loops; its native loop for a tenant, with a tap, with quotas of bytes and of requests; nginx's
+stream module, HAProxy; Kroxylicious where Java and Maven are, which fetches its jars) stand in front of one broker on this machine that
+answers at once, with and without TLS towards clients. Broker and clients are the C program proxy_load.c, which gcc makes with OpenSSL's
+headers. Proxies that are not there are named and left out. They take turns in one run: a noisy machine hits all alike. CPU time is the
+proxy's own, kernel included. Each has one thread (the tap a second one); Kroxylicious has as many as it takes by itself, and is measured
+when the JVM has compiled what the load needs.
+
+The table has the median of kwire's rounds, and for the others the median ratio to kwire in the same round, with their own median.
 """
 
 from __future__ import annotations
@@ -18,22 +20,26 @@ import socket
 import ssl
 import subprocess
 import tempfile
+import threading
 import time
 from collections import defaultdict
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from proxy_peers import NotInstalled, Running, free_port, peers
+from proxy_peers import NotInstalled, Running, Start, free_port, peers
 
 SOURCE = Path(__file__).with_name("proxy_load.c")
-IDLE = 10_000
+IDLE = 2000
 HEARTBEAT = bytes.fromhex("00000015 000c 0000 00000007 0001 63 0001 67 00000001 0001 6d")
 API_VERSIONS = bytes.fromhex("0000001b 0012 0003 00000007 0006 636c69656e74 00 05 6b776972 04 312e30 00")
 RATE = 1000
 SPARE_FILES = 1000
 HANDSHAKES = 200
+DRAINED = 10  # connections
+BASE, NO_PROXY = "kwire", "no proxy"
 CONTEXT = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 CONTEXT.check_hostname, CONTEXT.verify_mode = False, ssl.CERT_NONE
 
@@ -54,7 +60,40 @@ LOADS = {
     "70 bytes": Load(1, 64, 70, 400_000),
     "70 bytes, 50 connections": Load(50, 4, 70, 100_000),
 }
-LATENCIES = {f"latency, {connections} connections": connections for connections in (1, 50, 500)}
+LATENCIES = {"latency, 1 connection": 1, "latency, 50 connections": 50, "latency, 500 connections": 500}
+
+
+class Figures:
+    """Values of all rounds, by work and proxy."""
+
+    def __init__(self) -> None:
+        self._rounds: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        self._units: dict[str, str] = {}
+
+    def add(self, work: str, proxy: Running, unit: str, value: float) -> None:
+        """Take the value of one round."""
+        self.add_named(f"{work}, TLS" if proxy.tls else work, proxy.name, unit, value)
+
+    def add_named(self, work: str, name: str, unit: str, value: float) -> None:
+        """Take the value of one round."""
+        self._units[work] = unit
+        self._rounds[work][name].append(value)
+
+    def lines(self) -> Iterator[str]:
+        """The table in Markdown."""
+        names = list(dict.fromkeys(name for row in self._rounds.values() for name in row))
+        yield f"| | {' | '.join(names)} |"
+        yield "|---" * (len(names) + 1) + "|"
+        for work, row in self._rounds.items():
+            yield f"| {work}, {self._units[work]} | {' | '.join(self._cell(row, name) for name in names)} |"
+
+    def _cell(self, row: dict[str, list[float]], name: str) -> str:
+        if name not in row:
+            return ""
+        own = f"{float(f'{median(row[name]):.3g}'):,g}"
+        if name == BASE or BASE not in row:
+            return own
+        return f"{median(each / base for each, base in zip(row[name], row[BASE], strict=True)):.2f} x ({own})"
 
 
 class Bench:
@@ -86,25 +125,25 @@ class Bench:
         self._broker.wait()
 
 
-def processor(bench: Bench, proxies: list[Running], rounds: int, wanted: list[str]) -> None:
-    """Microseconds of processor time an exchange."""
+def processor(bench: Bench, proxies: list[Running], rounds: int, wanted: list[str], figures: Figures) -> None:
+    """CPU time of an exchange."""
     for work, load in LOADS.items():
         if work not in wanted:
             continue
-        found: defaultdict[str, list[float]] = defaultdict(list)
         for proxy in proxies:
             bench.warm(proxy, load)
         for number in range(rounds + 1):
-            for proxy in proxies:
+            for proxy in in_turn(proxies, number):
                 before = proxy.cpu_seconds()
                 bench.clients(proxy.port, load, tls=proxy.tls)
                 if number:  # the first one warms up
-                    found[proxy.name].append((proxy.cpu_seconds() - before) / load.exchanges * 1e6)
-        ours = found["kwire native"]
-        print(f"{work}, {load.in_flight} in flight on {load.connections} connection(s): us an exchange, and its speed in turns")
-        for name, each in found.items():
-            ratio = median(theirs / own for theirs, own in zip(each, ours, strict=True))
-            print(f"  {name:18} {median(each):8.3f}   kwire native is {ratio:5.2f} of its speed")
+                    figures.add(work, proxy, "us", (proxy.cpu_seconds() - before) / load.exchanges * 1e6)
+
+
+def in_turn(proxies: list[Running], number: int) -> list[Running]:
+    """Proxies in the order of a round: none always comes behind the same one's load."""
+    first = number * 5 % len(proxies)
+    return proxies[first:] + proxies[:first]
 
 
 def client(proxy: Running) -> socket.socket:
@@ -119,60 +158,67 @@ def client(proxy: Running) -> socket.socket:
     return found
 
 
-def handshakes(proxies: list[Running], rounds: int, wanted: list[str]) -> None:
-    """Processor time of a connection that is opened, used and closed."""
-    if "handshakes" not in wanted:
-        return
-    found: defaultdict[str, list[float]] = defaultdict(list)
+def handshakes(proxies: list[Running], rounds: int, figures: Figures) -> None:
+    """CPU time of a connection that is opened, used for two exchanges, and closed."""
     for number in range(rounds + 1):
-        for proxy in proxies:
+        for proxy in in_turn(proxies, number):
             before = proxy.cpu_seconds()
             for _ in range(HANDSHAKES):
                 client(proxy).close()
             if number:
-                found[proxy.name].append((proxy.cpu_seconds() - before) / HANDSHAKES * 1e3)
-    for name, each in found.items():
-        print(f"connections that are opened and closed: {name:18} {median(each):6.3f} ms each")
+                figures.add("connection: opened, two exchanges, closed", proxy, "ms", (proxy.cpu_seconds() - before) / HANDSHAKES * 1e3)
 
 
-def idle(proxies: list[Running], count: int, wanted: list[str]) -> None:
+def idle(proxies: list[Running], count: int, figures: Figures) -> None:
     """Memory of idle connections, each of which has asked ApiVersions and sent a Heartbeat."""
-    if "idle" not in wanted:
-        return
     for proxy in proxies:
         before = proxy.resident_bytes()
         with ExitStack() as open_:
             for _ in range(count):
                 open_.enter_context(client(proxy))
-            grown, used = proxy.resident_bytes() - before, proxy.cpu_seconds()
-            time.sleep(3)
-            used = proxy.cpu_seconds() - used
-            grown = round(grown * IDLE / count)
-            print(f"idle: {proxy.name:18} {grown / 1e6:7.1f} MB more for {IDLE:,}, {used / 3:.3f} of a processor ({count:,} measured)")
+            time.sleep(1)
+            figures.add(f"memory of {count} idle connections", proxy, "KB each", (proxy.resident_bytes() - before) / count / 1e3)
 
 
-def latency(bench: Bench, proxies: list[Running], rounds: int, wanted: list[str]) -> None:
-    """Median latency of 70-byte exchanges, 1,000 a second in all."""
+def latency(bench: Bench, proxies: list[Running], rounds: int, wanted: list[str], figures: Figures) -> None:
+    """Latencies of 70-byte exchanges, 1,000 a second in all."""
     for work, connections in LATENCIES.items():
         if work not in wanted:
             continue
-        found: defaultdict[str, list[float]] = defaultdict(list)
         load = Load(connections, 1, 70, 2 * RATE)
         for proxy in proxies:
             bench.warm(proxy, Load(connections, 1, 70, 20 * RATE))  # as fast as it can: 1,000 a second would take minutes
-        for _ in range(rounds):
-            found["no proxy"].append(bench.clients(bench.port, load, RATE)[1])
-            for proxy in proxies:
-                found[proxy.name].append(bench.clients(proxy.port, load, RATE, tls=proxy.tls)[1])
-        base = median(found["no proxy"])
-        print(f"{work}, {RATE} exchanges a second: median us, and what it adds")
-        for name, each in found.items():
-            print(f"  {name:18} {median(each):8.1f} {median(each) - base:8.1f}")
+        for number in range(rounds):
+            for name, value in zip(("p50", "p99"), bench.clients(bench.port, load, RATE)[1:], strict=True):
+                figures.add_named(f"{work}, {name}", NO_PROXY, "us", value)
+            for proxy in in_turn(proxies, number):
+                for name, value in zip(("p50", "p99"), bench.clients(proxy.port, load, RATE, tls=proxy.tls)[1:], strict=True):
+                    figures.add(f"{work}, {name}", proxy, "us", value)
+
+
+def exchange_until_closed(connection: socket.socket) -> None:
+    """Have a request under way all the time."""
+    with connection, suppress(OSError):
+        connection.sendall(HEARTBEAT)
+        while connection.recv(1000):
+            connection.sendall(HEARTBEAT)
+
+
+def drain(start: Start, folder: Path, broker: int, figures: Figures) -> None:
+    """Time from SIGTERM to the end of the process, while every client has a request under way."""
+    proxy = start(folder, broker, DRAINED + 100)
+    threads = [threading.Thread(target=exchange_until_closed, args=(client(proxy),)) for _ in range(DRAINED)]
+    for each in threads:
+        each.start()
+    time.sleep(0.5)
+    figures.add("SIGTERM to exit", proxy, "ms", proxy.drain_seconds() * 1e3)
+    for each in threads:
+        each.join()
 
 
 def main() -> None:
     """Run what is asked for."""
-    works = [*LOADS, "idle", "handshakes", *LATENCIES]
+    works = [*LOADS, "idle", "connections", *LATENCIES, "drain"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("works", nargs="*", metavar="WORK", help=f"{', '.join(works)}; all by default")
     parser.add_argument("--rounds", type=int, default=5)
@@ -187,7 +233,7 @@ def main() -> None:
         folder = Path(made)
         bench = Bench(folder)
         running.callback(bench.close)
-        proxies = []
+        figures, proxies, starts = Figures(), list[Running](), list[Start]()
         for start in peers():
             try:
                 proxy = start(folder, bench.port, count + 100)
@@ -196,10 +242,18 @@ def main() -> None:
                 continue
             running.callback(proxy.stop)
             proxies.append(proxy)
-        processor(bench, proxies, given.rounds, wanted)
-        idle(proxies, count, wanted)
-        handshakes(proxies, given.rounds, wanted)
-        latency(bench, proxies, given.rounds, wanted)
+            starts.append(start)
+        processor(bench, proxies, given.rounds, wanted, figures)
+        if "connections" in wanted:
+            handshakes(proxies, given.rounds, figures)
+        if "idle" in wanted:
+            idle(proxies, count, figures)
+        latency(bench, proxies, given.rounds, wanted, figures)
+        if "drain" in wanted:
+            for _ in range(given.rounds):
+                for start in starts:
+                    drain(start, folder, bench.port, figures)
+        print(*figures.lines(), sep="\n")
 
 
 if __name__ == "__main__":

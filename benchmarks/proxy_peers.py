@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-__all__ = ["NotInstalled", "Running", "free_port", "peers"]
+__all__ = ["NotInstalled", "Running", "Start", "free_port", "peers"]
 
 _ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(_ROOT / "tools"))
@@ -61,6 +61,20 @@ _TENANT = """tenant = "acme"
 [tenants.acme]
 prefix = "acme."
 """
+# More than a client reaches: what counting costs, not what waiting does
+_BYTE_QUOTA = """[[quotas]]
+client_id = "client"
+request_bytes = 1_000_000_000_000
+response_bytes = 1_000_000_000_000
+"""
+_REQUEST_QUOTA = """[[quotas]]
+client_id = "client"
+requests = 1_000_000_000
+"""
+_TAP = """[tap]
+file = "{folder}/{name}.pcapng"
+max_files = 2
+"""
 # No filter but its own, which writes addresses; as many threads as it takes by itself
 _KROXYLICIOUS = """
 virtualClusters:
@@ -68,7 +82,7 @@ virtualClusters:
     targetCluster:
       bootstrapServers: 127.0.0.1:{broker}
     gateways:
-      - name: plain
+      - name: clients{tls}
         portIdentifiesNode:
           bootstrapAddress: 127.0.0.1:{port}
           nodeStartPort: {node_port}
@@ -77,6 +91,11 @@ virtualClusters:
               start: 1
               end: 1
 """
+_KROXYLICIOUS_TLS = """
+        tls:
+          key:
+            certificateFile: {}
+            privateKeyFile: {}"""
 _KROXYLICIOUS_JARS = [
     ("io.kroxylicious", "kroxylicious-runtime", "0.12.0"),
     ("org.apache.logging.log4j", "log4j-slf4j2-impl", "2.25.3"),
@@ -110,7 +129,7 @@ class Running:
     """
 
     def __init__(self, name: str, command: list[str], port: int, seconds_to_warm: float = 0, *, tls: bool = False) -> None:
-        self.name, self.port, self.seconds_to_warm, self.tls = f"{name} TLS" if tls else name, port, seconds_to_warm, tls
+        self.name, self.port, self.seconds_to_warm, self.tls = name, port, seconds_to_warm, tls
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until = time.monotonic() + _SECONDS_TO_START
         while True:
@@ -131,10 +150,20 @@ class Running:
         """Memory that is its own or that it shares."""
         return int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
+    def drain_seconds(self) -> float:
+        """Ask it to stop, and return the time until it has; a time out of bounds is an error."""
+        begin = time.monotonic()
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(_SECONDS_TO_START)
+        return time.monotonic() - begin
+
     def stop(self) -> None:
         """End it."""
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
+
+
+Start = Callable[[Path, int, int], Running]
 
 
 def _need(name: str, *programs: str) -> None:
@@ -171,29 +200,29 @@ def _haproxy(folder: Path, broker: int, most: int, *, tls: bool = False) -> Runn
     return Running("haproxy", ["haproxy", "-db", "-f", str(config)], port, tls=tls)
 
 
-def _kwire(name: str, loop: str, more: str = "", *, tls: bool = False) -> Callable[[Path, int, int], Running]:
-    def start(folder: Path, broker: int, most: int) -> Running:
-        port, config = free_port(), folder / f"{name}{tls}.toml"
-        secured = 'tls = {{ certificate = "{}", key = "{}" }}\n'.format(*_certificate(folder)) if tls else ""
-        config.write_text(_KWIRE.format(loop=loop, port=port, broker=broker, most=most, twice=2 * most, tls=secured) + more)
-        return Running(f"kwire {name}", [sys.executable, "-m", "kwire", "proxy", str(config)], port, tls=tls)
+def _kwire(folder: Path, broker: int, most: int, *, name: str = "kwire", more: str = "", tls: bool = False) -> Running:
+    port, config = free_port(), folder / f"{name}{tls}.toml"
+    secured = 'tls = {{ certificate = "{}", key = "{}" }}\n'.format(*_certificate(folder)) if tls else ""
+    loop = "asyncio" if name == "kwire asyncio" else "native"
+    more = more.format(folder=folder, name=f"{name}{tls}")
+    config.write_text(_KWIRE.format(loop=loop, port=port, broker=broker, most=most, twice=2 * most, tls=secured) + more)
+    return Running(name, [sys.executable, "-m", "kwire", "proxy", str(config)], port, tls=tls)
 
-    return start
 
-
-def _kroxylicious(folder: Path, broker: int, most: int) -> Running:
+def _kroxylicious(folder: Path, broker: int, most: int, *, tls: bool = False) -> Running:
     _need("kroxylicious", "java", "mvn")
     try:
         jars = kafka_jars.fetch_with_dependencies("kroxylicious-0.12.0", _KROXYLICIOUS_JARS, _ROOT / ".cache" / "kafka-jars")
     except SystemExit as failure:
         raise NotInstalled(f"kroxylicious: {failure}") from failure
-    port, config = free_port(), folder / "kroxylicious.yaml"
-    config.write_text(_KROXYLICIOUS.format(port=port, node_port=free_port(), broker=broker))
+    port, config = free_port(), folder / f"kroxylicious{tls}.yaml"
+    secured = _KROXYLICIOUS_TLS.format(*_certificate(folder)) if tls else ""
+    config.write_text(_KROXYLICIOUS.format(port=port, node_port=free_port(), broker=broker, tls=secured))
     command = ["java", "-Xms512m", "-Xmx512m", "-cp", f"{jars}/*", str(_KROXYLICIOUS_MAIN), str(config)]
-    return Running("kroxylicious", command, port, _JAVA_SECONDS)
+    return Running("kroxylicious", command, port, _JAVA_SECONDS, tls=tls)
 
 
-def peers() -> tuple[Callable[[Path, int, int], Running], ...]:
+def peers() -> tuple[Start, ...]:
     """What starts each proxy.
 
     Arguments of each:
@@ -204,6 +233,7 @@ def peers() -> tuple[Callable[[Path, int, int], Running], ...]:
     Raises:
         NotInstalled: by each, with the proxy's name and what is missing.
     """
-    plain = _kwire("native", "native"), _kwire("tenant", "native", _TENANT), _kwire("asyncio", "asyncio"), _nginx, _haproxy, _kroxylicious
-    ours = _kwire("native", "native", tls=True), _kwire("asyncio", "asyncio", tls=True)
-    return *plain, *ours, partial(_nginx, tls=True), partial(_haproxy, tls=True)
+    options = {"tenant": _TENANT, "tap": _TAP, "byte quota": _BYTE_QUOTA, "request quota": _REQUEST_QUOTA}
+    own = [_kwire, *(partial(_kwire, name=f"+ {name}", more=more) for name, more in options.items()), partial(_kwire, name="kwire asyncio")]
+    both = [_kwire, own[2], own[-1], _nginx, _haproxy, _kroxylicious]
+    return *own, *both[3:], *(partial(each, tls=True) for each in both)

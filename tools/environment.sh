@@ -47,7 +47,7 @@ fuzz) set -- --group fuzz ;;
 esac
 # What tests drive beside Python: the page is opened in a real browser (Debian's packages carry browser and driver of one version), and a part
 # of the catalog is rebuilt from Kafka's published jars, which Maven fetches. Clients in Go and JavaScript go through the proxy. `kwire capture`
-# runs dumpcap. Benchmarks run against Wireshark's decoder too.
+# runs dumpcap. Benchmarks run against Wireshark's decoder and other proxies too.
 missing=
 quicker=
 case $what in
@@ -62,6 +62,8 @@ bench)
     command -v chromedriver >/dev/null 2>&1 || missing="chromium chromium-driver"
     { command -v mvn && command -v javac; } >/dev/null 2>&1 || missing="$missing maven default-jdk-headless"
     command -v tshark >/dev/null 2>&1 || missing="$missing tshark"
+    { command -v nginx && command -v haproxy; } >/dev/null 2>&1 || missing="$missing nginx libnginx-mod-stream haproxy"
+    [ -e /usr/include/openssl/ssl.h ] || missing="$missing libssl-dev"
     ;;
 esac
 if [ -n "$missing$quicker" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
