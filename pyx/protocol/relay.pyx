@@ -35,7 +35,7 @@ from kwire.protocol.relay.moves import CLOSE_TEXTS, Closing, Held, Moves
 from kwire.protocol.relay.raw_tokens import RawTokens
 from kwire.protocol.tracking.frames import MAX_FRAME
 
-__all__ = ["HeldBudget", "Relay", "RelayCounters"]
+__all__ = ["HeldBudget", "Lease", "Relay", "RelayCounters"]
 
 __build__ = build_id()
 
@@ -132,14 +132,22 @@ cdef class Relay:
     def end_requests(self):
         self.core.requests_ended = True
 
-    def use_plan(self, plan):
+    def use_plan(self, plan, Lease lease=None):
         if self.core.busy:
             raise RuntimeError(TWO_THREADS)
-        if plan.native is None:
-            plan.native = PlanTable(plan)
-        self.plan = plan
-        self.table = plan.native
+        if self.core.lease is not NULL:
+            self.core.lease.is_on = False
+        self.plan, self.table, self.lease = plan, table_of(plan), lease
         self.core.table = &self.table.table
+        self.core.lease = NULL
+        if lease is not None:
+            self.core.next_table, self.core.table = self.core.table, &lease.table.table
+            self.core.lease = &lease.state
+            lease.state.is_on = True
+
+    cdef object edit_of(self, int action):
+        """The program of an action of the plan in use."""
+        return (self.plan if self.core.lease is NULL else self.lease.plan).programs[action - 1]
 
     # frames that are held
 
@@ -264,7 +272,7 @@ cdef class Relay:
         cdef uint8_t* made
         try:
             try:
-                pieces = list(self.plan.programs[action - 1].pieces(PyBytes_FromStringAndSize(<const char*>held.frame, held.size)))
+                pieces = list(self.edit_of(action).pieces(PyBytes_FromStringAndSize(<const char*>held.frame, held.size)))
             except (WireError, EncodeError) as error:
                 relay_close_api(&self.core, PROGRAM_FAILED, side, held.api_key, held.api_version)
                 self.cause = str(error) if held.size <= MOST_EXPLAINED else None
@@ -277,7 +285,7 @@ cdef class Relay:
     def _explain(self, int action, bytes frame):
         """Keep the error of a program that failed."""
         try:
-            list(self.plan.programs[action - 1].pieces(frame))
+            list(self.edit_of(action).pieces(frame))
         except (WireError, EncodeError) as error:
             self.cause = str(error)
 
@@ -377,6 +385,31 @@ cdef class Relay:
     @property
     def reads_server(self):
         return self.core.reason == OPEN and not self.core.streams[RESPONSE].ended and not is_blocked(&self.core, RESPONSE)
+
+
+cdef PlanTable table_of(object plan):
+    if plan.native is None:
+        plan.native = PlanTable(plan)
+    return plan.native
+
+
+@cython.final
+cdef class Lease:
+    """Frames that pass without a call: `kwire.protocol.relay.lease.Lease`."""
+
+    def __cinit__(self, plan, bytes client_id not None, tuple left not None, int64_t until):
+        self.plan, self.table, self.client_id = plan, table_of(plan), client_id
+        self.state.client, self.state.client_size = <Bytes>PyBytes_AS_STRING(client_id), PyBytes_GET_SIZE(client_id)
+        self.state.until = until
+        self.state.left[0], self.state.left[1], self.state.left[2] = left
+
+    @property
+    def is_on(self):
+        return bool(self.state.is_on)
+
+    @property
+    def left(self):
+        return self.state.left[0], self.state.left[1], self.state.left[2]
 
 
 cdef list pieces_of(const Pieces* pieces, object data, Bytes given, Py_ssize_t size):

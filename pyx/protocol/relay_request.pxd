@@ -7,6 +7,7 @@ from libc.string cimport memcpy
 
 from protocol.frame_cutter cimport cutter_empty
 from protocol.relay_counters cimport MOST_OBSERVED, NO_ERROR_CODE, Counters, client_of, count_exchange, software_of
+from protocol.relay_lease cimport lease_counts, lease_is_of, lease_needs, lease_take
 from protocol.relay_owed cimport (
     AUTHENTICATE_KEY, BY_PLAN, HANDSHAKE_KEY, OWED_BROKER, OWED_TOKEN, Owed, needs_authentication, owed_add,
     owed_answer, owed_at,
@@ -134,6 +135,11 @@ cdef inline Py_ssize_t look_at_request(RelayCore* core, Bytes p, Py_ssize_t have
                 return relay_close(core, HEAD_TOO_LONG, REQUEST, MAX_HEAD)
             return have + 1
         stream.silent = acks == 0
+    if lease_counts(core, REQUEST, key, version):
+        if have < lease_needs(core, length):
+            return lease_needs(core, length)
+        lease_take(core, REQUEST, LENGTH + length, t, lease_is_of(core, key, version, p, length))
+        action = request_action(core.table, key, version)
     if (action != PASS and action != REFUSE) or (action == PASS and key == HANDSHAKE_KEY and version == 0):
         return gather_whole(core, REQUEST, length, WHOLE)
     core.requests += 1

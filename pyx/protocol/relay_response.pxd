@@ -7,6 +7,7 @@ from libc.string cimport memcpy
 
 from protocol.relay_counters cimport MOST_SEEN, count_exchange
 from protocol.relay_counters cimport error_of as counted_error
+from protocol.relay_lease cimport lease_counts, lease_take
 from protocol.relay_owed cimport (
     BY_PLAN, HANDSHAKE_KEY, OWED_BROKER, OWED_TOKEN, Owed, owed_drop_last_token, owed_first, owed_take,
 )
@@ -88,6 +89,8 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
             if core.reason != OPEN:
                 return NOTHING
     version = answered_version(first, error)
+    if lease_counts(core, RESPONSE, first.api_key, version):
+        lease_take(core, RESPONSE, LENGTH + length, t, True)
     action = action_of(core, first, version)
     if action == CLOSE:
         return relay_close_api(core, REFUSED, RESPONSE, first.api_key, version)
@@ -162,6 +165,8 @@ cdef inline int take_whole_response(RelayCore* core, Bytes p, Py_ssize_t length,
     if action == CALL:
         return 0
     held.is_new = False
+    if action == PASS:  # another plan has come meanwhile
+        return release_response(core, NULL, 0)
     with gil:
         (<object>core.owner)._edit(RESPONSE, action)
     return 0

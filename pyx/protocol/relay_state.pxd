@@ -78,6 +78,14 @@ cdef struct Stream:
     uint8_t* seen  # the first bytes, without the length; MOST_OBSERVED of a request, MOST_SEEN of a response
     int32_t seen_bytes
 
+# What passes without a call of a rule: protocol/relay_lease.pxd.
+cdef struct Lease:
+    bint is_on
+    int64_t until
+    int64_t left[3]  # bytes of requests, bytes of responses, and requests
+    Bytes client
+    Py_ssize_t client_size
+
 # What all relays that share it keep together.
 cdef struct Budget:
     int64_t limit
@@ -85,6 +93,8 @@ cdef struct Budget:
 
 cdef struct RelayCore:
     const RelayTable* table
+    Lease* lease  # NULL for none
+    const RelayTable* next_table  # behind the lease
     Budget* budget  # NULL for none
     PyObject* owner  # the relay, borrowed: what only Python does
     PyObject* tokens  # RawTokens, NULL before the first raw token

@@ -9,6 +9,7 @@ from kwire.codec.described import describe
 from kwire.codec.impl import Twin, load_native
 from kwire.protocol.relay.budget import HeldBudget as PureHeldBudget
 from kwire.protocol.relay.counters import RelayCounters as PureCounters
+from kwire.protocol.relay.lease import Lease as PureLease
 from kwire.protocol.relay.relay import Relay as PureRelay
 from kwire.protocol.tracking.connection import Connection as PureConnection
 from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector
@@ -16,7 +17,7 @@ from kwire.protocol.tracking.direction_detection import DirectionDetector as Pur
 if TYPE_CHECKING:
     from kwire.protocol.secrets.frame_blanking import FrameBlanker
 
-__all__ = ["Connection", "DirectionDetector", "HeldBudget", "Relay", "RelayCounters", "backend", "frame_blanker"]
+__all__ = ["Connection", "DirectionDetector", "HeldBudget", "Lease", "Relay", "RelayCounters", "backend", "frame_blanker"]
 
 
 def _choose() -> tuple[Twin, type[PureConnection], type[PureDetector]]:
@@ -29,9 +30,11 @@ def _choose() -> tuple[Twin, type[PureConnection], type[PureDetector]]:
     return "native", native.Connection, detection.DirectionDetector
 
 
-def _choose_relay() -> tuple[type[PureRelay], type[PureHeldBudget], type[PureCounters]]:
+def _choose_relay() -> tuple[type[PureRelay], type[PureHeldBudget], type[PureCounters], type[PureLease]]:
     native = load_native("protocol", "relay", "relay")
-    return (PureRelay, PureHeldBudget, PureCounters) if native is None else (native.Relay, native.HeldBudget, native.RelayCounters)
+    if native is None:
+        return PureRelay, PureHeldBudget, PureCounters, PureLease
+    return native.Relay, native.HeldBudget, native.RelayCounters, native.Lease
 
 
 @cache
@@ -51,3 +54,4 @@ DirectionDetector: Final[type[PureDetector]] = _chosen[2]
 Relay: Final[type[PureRelay]] = _relay[0]
 HeldBudget: Final[type[PureHeldBudget]] = _relay[1]
 RelayCounters: Final[type[PureCounters]] = _relay[2]
+Lease: Final[type[PureLease]] = _relay[3]

@@ -131,8 +131,9 @@ class ProxiedConnection:
             self.delayed = held, found
         elif isinstance(found, Refusal):
             self.refusal = found.reason
-        if self._rules.plan is not self.relay.plan:
-            self.relay.use_plan(self._rules.plan)
+        lease = self._rules.take_lease()
+        if lease is not None or self._rules.plan is not self.relay.plan:
+            self.relay.use_plan(self._rules.plan, lease)
         return found
 
     def _settle(self, held: Held, t: int) -> Moves:

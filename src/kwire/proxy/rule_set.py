@@ -9,7 +9,7 @@ from typing import Final
 
 from kwire.codec import Edit
 from kwire.protocol.events import Direction
-from kwire.protocol.relay import CALL, CLOSE, REFUSE, FrameEdit, Held, RelayPlan, RelayRule, Unknown
+from kwire.protocol.relay import CALL, CLOSE, REFUSE, FrameEdit, Held, Lease, RelayPlan, RelayRule, Unknown
 from kwire.proxy.rules.rule import Answer, Outcome, Peer, Refusal, Rule, Watched, WatchingRule
 from kwire.schema import catalog
 
@@ -72,10 +72,13 @@ class RuleSet:
                 for slot in (each for wanted in rule.watching_rules() for each in _slots(wanted)):
                     self._add(slot, _Step(number, None, watches=True))
         raw_gssapi = all(getattr(rule, "raw_gssapi", True) for rule in self.rules)
-        self.plan = self.watching_plan = RelayPlan(self._table(final, watches=False), unknown=unknown, raw_gssapi=raw_gssapi)
+        self.plan = self.watching_plan = self.leased_plan = RelayPlan(
+            self._table(final, watches=False), unknown=unknown, raw_gssapi=raw_gssapi
+        )
         if watching:
             unknown = "refuse" if unknown == "pass" else unknown
             self.watching_plan = RelayPlan(self._table(final, watches=True), unknown=unknown, raw_gssapi=raw_gssapi)
+            self.leased_plan = RelayPlan(self._table(final, watches=False), unknown=unknown, raw_gssapi=raw_gssapi)
 
     def _add(self, slot: _Slot, step: _Step) -> None:
         """Add a step once: the catalog has two messages for a renamed API, such as ListOffset up to version 5."""
@@ -151,6 +154,11 @@ class ConnectionRules:
         for look in watching:
             frame = look(held, frame) or frame
         return frame
+
+    def take_lease(self) -> Lease | None:
+        """Return a new lease of the only rule that watches."""
+        watching = [each for each in self._own if each is not None and each.watches]
+        return watching[0].take_lease(self._of.leased_plan) if len(watching) == 1 else None
 
     @property
     def plan(self) -> RelayPlan:

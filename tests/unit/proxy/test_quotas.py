@@ -129,3 +129,27 @@ def test_an_api_without_the_field_is_not_changed() -> None:
         assert b"".join(connection.from_server(answer, 2).to_client) == answer
     assert asked(connection, version=0) == 0
     assert connection.delayed is not None
+
+
+def test_a_client_far_below_its_quota_waits_from_the_first_request_beyond_it() -> None:
+    """Leases do not change the sum: of 1,000 requests a second, the 1,001st owes one."""
+    rule, clock = quotas(QuotaConfig(client_id="shop", requests=1000), QuotaConfig(request_bytes=MIB, response_bytes=MIB))
+    connection, other = connected(rule), connected(rule)
+    assert [throttled(connection) for _ in range(1001) if asked(connection)] == [0] * 1000 + [1]
+    clock.now += 1
+    assert [throttled(other) for _ in range(500) if asked(other)] == [0] * 500
+    connection.over()
+    other.over()
+    buckets = rule.buckets(Peer("10.0.0.9", 1, 1), "shop")
+    assert [round(each.left[2]) for each in buckets] == [499, 0]
+
+
+def test_the_rest_of_a_lease_comes_back_with_the_end_of_the_connection() -> None:
+    rule, _ = quotas(QuotaConfig(requests=1000))
+    connection = connected(rule)
+    for _ in range(3):
+        assert asked(connection)
+        assert throttled(connection) == 0
+    connection.over()
+    (bucket,) = rule.buckets(Peer("10.0.0.9", 1, 1), "shop")
+    assert bucket.left[2] == 997

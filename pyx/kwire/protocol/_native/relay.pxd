@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from protocol.relay_counters cimport Counters
 from protocol.relay_state cimport Budget, RelayCore
+from protocol.relay_state cimport Lease as LeaseState
 from protocol.relay_table cimport RelayTable
 from wire.cursor cimport Bytes
 from wire.turns cimport Turn, WaitingTurn
@@ -20,6 +21,13 @@ cdef class HeldBudget:
     cdef Budget budget
 
 
+cdef class Lease:
+    cdef LeaseState state
+    cdef object plan
+    cdef PlanTable table
+    cdef bytes client_id  # keeps state.client alive
+
+
 cdef class RelayCounters:
     cdef Counters counters
     cdef WaitingTurn waiting  # of the relays that count in it
@@ -30,6 +38,7 @@ cdef class Relay:
     cdef RelayCore core
     cdef readonly object plan
     cdef PlanTable table  # keeps core.table alive
+    cdef Lease lease  # keeps core.lease alive
     cdef HeldBudget budget  # keeps core.budget alive
     cdef RelayCounters counters  # keeps core.counters alive
     cdef object tokens  # RawTokens
@@ -48,6 +57,7 @@ cdef class Relay:
     cdef uint8_t* gathered(self, list pieces, Py_ssize_t* size) except NULL
     cdef int send(self, int side, uint8_t* frame, Py_ssize_t size, int32_t action) except -1
     cdef int forget(self, int side) except -1
+    cdef object edit_of(self, int action)
     cdef object raw_tokens(self)
     cdef object moves(self, object data)
     cdef object moves_of(self, object data, Bytes given, Py_ssize_t size)

@@ -17,6 +17,7 @@ from kwire.protocol.relay.connection_state import ConnectionState
 from kwire.protocol.relay.counters import RelayCounters
 from kwire.protocol.relay.frame_stream import FrameStream
 from kwire.protocol.relay.heads import SHORTEST_RESPONSE
+from kwire.protocol.relay.lease import Lease
 from kwire.protocol.relay.limits import MAX_FRAME, MAX_HELD, MAX_OWED
 from kwire.protocol.relay.moves import Buffer, Closing, Held, Moves
 from kwire.protocol.relay.plan import RelayPlan
@@ -73,8 +74,8 @@ class Relay:
         """Begin no further request: the client is read only for the rest of one that was sent on in part."""
         self._requests_ended = True
 
-    def use_plan(self, plan: RelayPlan) -> None:
-        """Use another plan from the next frame on."""
+    def use_plan(self, plan: RelayPlan, lease: Lease | None = None) -> None:
+        """Use another plan from the next frame on; behind the lease if the backend takes one."""
         self._state.plan = plan
 
     # frames that are held

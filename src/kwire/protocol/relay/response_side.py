@@ -113,6 +113,8 @@ class ResponseSide:
         stream.restart()
         if action == CALL:
             state.hold("response", held)
+        elif action == PASS:  # another plan has come meanwhile
+            self.send(held, [held.frame])
         elif (pieces := state.edited("response", action, held)) is not None:
             self.send(held, pieces)
 

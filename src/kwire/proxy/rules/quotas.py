@@ -4,7 +4,8 @@ As brokers do (KIP-13, KIP-124, KIP-219), the proxy forwards a response at once 
 read the client for that time, so a client that ignores the field waits too. A bucket holds the amount of one second; what exceeds it is a
 debt, which the rate pays off.
 
-The frames of a client with a quota are buffered whole; those of other clients are streamed.
+A client far below its quota gets a lease of a part of its amounts, from which the relay counts its frames and streams them. Behind the
+lease a frame is buffered whole and asks for the next one, as each does near the limit. Frames of other clients are streamed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Final
 
 import kwire
 from kwire.errors import InputError
-from kwire.protocol.relay import CALL, Held, RelayRule
+from kwire.protocol.relay import CALL, Held, Lease, RelayPlan, RelayRule
 from kwire.proxy.config import QuotaConfig
 from kwire.proxy.rules.api_versions_answer import API_VERSIONS
 from kwire.proxy.rules.rule import ConnectionRule, Outcome, Peer, Watched
@@ -32,6 +33,11 @@ _SASL: Final = (17, 36)  # SaslHandshake and SaslAuthenticate
 _MOST_SECONDS: Final = 10.0  # of one wait, below the request timeouts of clients; the rest of a debt is waited for later
 _MOST_BUCKETS: Final = 10_000
 _LENGTH: Final = 4
+_LEASED: Final = 8  # part of what is left of a bucket
+_LEASE_NS: Final = 100_000_000  # after which the rest of a lease comes back
+_LEAST_BYTES: Final = 4096
+_LEAST_REQUESTS: Final = 8
+_UNLIMITED: Final = 1 << 62
 
 
 @dataclass(slots=True)
@@ -57,6 +63,11 @@ class _Bucket:
                     wait = max(wait, -self.left[index] / rate)
         return wait
 
+    def lendable(self) -> list[int]:
+        """Return the amounts that a lease may take."""
+        with self.lock:
+            return [_UNLIMITED if rate is None else int(left / _LEASED) for rate, left in zip(self.rates, self.left, strict=True)]
+
 
 class QuotasRule:
     """Rule for quotas; `clock` returns seconds."""
@@ -77,8 +88,8 @@ class QuotasRule:
 
     def watching_rules(self) -> Iterator[RelayRule]:
         for message in catalog().messages.values():
-            if message.kind == "request" and message.api_key not in (None, *_SASL):
-                yield RelayRule("request", message.api_key, None, CALL)
+            if message.kind in ("request", "response") and message.api_key is not None and message.api_key not in _SASL:
+                yield RelayRule(message.kind, message.api_key, None, CALL)
 
     def connected(self, peer: Peer) -> ConnectionRule | None:
         return _Limited(self, peer) if any(each.tenant in (None, peer.tenant) for each in self._quotas) else None
@@ -123,9 +134,13 @@ class _Limited(ConnectionRule):
         self._of: tuple[str, str] | None = None
         self._buckets: list[_Bucket] = []
         self._until = 0.0
+        self._lease: Lease | None = None
+        self._lendable: tuple[bytes, int] | None = None  # client id and time of a request that may begin a lease
         self.watches = True
 
     def request(self, held: Held, frame: bytes) -> Outcome:
+        if self._is_leased():
+            return None
         client_id = kwire.peek_header(frame, strict=False).client_id or ""
         if self._of != (client_id, self._peer.principal):
             self._of = client_id, self._peer.principal
@@ -134,8 +149,32 @@ class _Limited(ConnectionRule):
             self.watches = held.api_key == API_VERSIONS  # the principal may not be known yet
             return None
         delay = max(self._until - self._rule.clock(), 0.0)
-        self._take((len(frame) + _LENGTH, 0, 1))
-        return Watched(frame, self._answered, delay)
+        if self._take((len(frame) + _LENGTH, 0, 1)) == 0 and client_id and held.api_key != API_VERSIONS:
+            self._lendable = client_id.encode(), held.time
+        return Watched(frame, None, delay)
+
+    def take_lease(self, plan: RelayPlan) -> Lease | None:
+        if self._lendable is None:
+            return None
+        (client_id, began), self._lendable = self._lendable, None
+        requested, answered, requests = map(min, zip(*(each.lendable() for each in self._buckets), strict=True))
+        if min(requested, answered) < _LEAST_BYTES or requests < _LEAST_REQUESTS:
+            return None
+        self._lease = Lease(plan, client_id, (requested, answered, requests), began + _LEASE_NS)
+        self._take((requested, answered, requests))
+        return self._lease
+
+    def _is_leased(self) -> bool:
+        """Return whether the relay has counted a frame; else give the rest of an earlier lease back."""
+        if self._lease is not None and not self._lease.is_on:
+            self.closed()
+        return self._lease is not None
+
+    def closed(self) -> None:
+        if self._lease is not None:
+            requested, answered, requests = self._lease.left
+            self._lease = None
+            self._take((-requested, -answered, -requests))
 
     def _take(self, amounts: tuple[int, int, int]) -> int:
         """Take from all buckets, and return the milliseconds to wait."""
@@ -144,7 +183,9 @@ class _Limited(ConnectionRule):
         self._until = max(self._until, now + wait)
         return int(wait * 1000)
 
-    def _answered(self, held: Held, frame: bytes) -> bytes | None:
+    def response(self, held: Held, frame: bytes) -> bytes | None:
+        if not self._buckets or self._is_leased():
+            return None
         milliseconds = self._take((0, len(frame) + _LENGTH, 0))
         if not milliseconds:
             return None

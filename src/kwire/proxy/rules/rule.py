@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
-from kwire.protocol.relay import Held, RelayRule
+from kwire.protocol.relay import Held, Lease, RelayPlan, RelayRule
 
 __all__ = ["Answer", "ConnectionRule", "Outcome", "Peer", "Refusal", "Rule", "Watched", "WatchingRule"]
 
@@ -90,6 +90,10 @@ class ConnectionRule:
         return None
 
     def response(self, held: Held, frame: bytes) -> bytes | None:
+        return None
+
+    def take_lease(self, plan: RelayPlan) -> Lease | None:
+        """Return a new lease of the frames that it watches, which `plan` decides meanwhile."""
         return None
 
     def closed(self) -> None: ...
