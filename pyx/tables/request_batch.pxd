@@ -118,12 +118,8 @@ cdef inline dict request_columns(
 
 cdef inline object request_batch(
     object pa, object schema, object time, const RequestRow* row, Py_ssize_t count, const TextTable* texts, const TextTable* places,
-    object names, bint logged,
+    object names,
 ):
-    """Return a record batch; rows of a request log (`logged`) have its times in the fields that only a stream fills in."""
     columns = request_columns(pa, time, row, count, texts, places, names)
-    if logged:
-        columns["queue_time_us"], columns["local_time_us"] = columns.pop("request_bytes"), columns.pop("response_bytes")
-        columns["remote_time_us"] = columns.pop("stream_offset")
     arrays = [columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -16,14 +16,14 @@ cdef inline Py_ssize_t most_rows(const SeriesRows* rows) noexcept nogil:
 
 cdef inline int flush_requests(
     object pa, object schema, list batches, tuple names, const RequestRow* row, Py_ssize_t count, const TextTable* texts,
-    const TextTable* places, bint logged,
+    const TextTable* places,
 ) except -1:
     """A batch of rows of `requests`, or several where their texts are too much for one; arguments as for `request_batch`."""
     try:
-        batches.append(request_batch(pa, schema, schema.field("request_time").type, row, count, texts, places, names, logged))
+        batches.append(request_batch(pa, schema, schema.field("request_time").type, row, count, texts, places, names))
     except OverflowError:
-        flush_requests(pa, schema, batches, names, row, count // 2, texts, places, logged)
-        flush_requests(pa, schema, batches, names, row + count // 2, count - count // 2, texts, places, logged)
+        flush_requests(pa, schema, batches, names, row, count // 2, texts, places)
+        flush_requests(pa, schema, batches, names, row + count // 2, count - count // 2, texts, places)
     return 0
 
 
@@ -32,7 +32,7 @@ cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, list wide,
     if rows.shared.rows.count:
         flush_requests(
             pa, schemas["requests"], batches["requests"], names, rows.shared.rows.rows, rows.shared.rows.count, &rows.shared.texts,
-            &rows.connection_ids, False,
+            &rows.connection_ids,
         )
         rows.shared.rows.count = 0
     if rows.connections.count:

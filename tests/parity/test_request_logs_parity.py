@@ -1,4 +1,4 @@
-"""Rows, violations and facts of request logs are the same by both twins: whole logs, cut ones, and ones with damaged lines."""
+"""Rows, violations and facts of request logs are the same with msgspec and with the standard library, also of cut and damaged logs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from typing import Any
 
 import pytest
 
-from kwire.codec.impl import load_twin
-from kwire.tables import impl
 from kwire.tables.carry_state import pack_carry, unpack_carry
-from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.series import begin_series, finish_series, iter_piece
 
 DATA = Path(__file__).parents[1] / "captures" / "data"
@@ -22,11 +19,10 @@ LOGS = sorted(DATA.glob("*-requests.[jl]*"))
 STAMP = b"[2026-01-01 10:20:%02d,%03d] DEBUG Completed request:"
 
 
-def tables(monkeypatch: pytest.MonkeyPatch, twin: str, logs: list[bytes], ports: tuple[int, ...] = ()) -> dict[str, list[dict[str, Any]]]:
-    """All rows of a series of logs by one twin; between two of them the carry is stored, as between the batches of a stream."""
+def tables(monkeypatch: pytest.MonkeyPatch, reader: str, logs: list[bytes], ports: tuple[int, ...] = ()) -> dict[str, list[dict[str, Any]]]:
+    """All rows of a series of logs by one reader of lines; between two of them the carry is stored, as between the batches of a stream."""
     with monkeypatch.context() as patch:
-        patch.setattr(impl, "_chosen", (twin, None if twin == "pure" else load_twin("tables", "bulk", "native")))
-        if twin == "pure":
+        if reader == "fallback":
             patch.setattr("kwire.capture.request_logs.folding.typed_reader", lambda _zone, _wanted: None)
         carry = begin_series("s", ports)
         rows: dict[str, list[dict[str, Any]]] = {}
@@ -35,7 +31,6 @@ def tables(monkeypatch: pytest.MonkeyPatch, twin: str, logs: list[bytes], ports:
                 for name, batches in found.items():
                     rows.setdefault(name, []).extend(row for batch in batches for row in batch.to_pylist())
             carry = unpack_carry(b"".join(pack_carry(carry)))
-        assert isinstance(carry.sink.logged, ColumnBuilder) == (twin == "pure")
         last, facts = finish_series(carry)
         for name, batches in last.items():
             rows.setdefault(name, []).extend(row for batch in batches for row in batch.to_pylist())
@@ -43,10 +38,10 @@ def tables(monkeypatch: pytest.MonkeyPatch, twin: str, logs: list[bytes], ports:
 
 
 def same(monkeypatch: pytest.MonkeyPatch, logs: list[bytes], ports: tuple[int, ...] = ()) -> dict[str, list[dict[str, Any]]]:
-    native = tables(monkeypatch, "native", logs, ports)
-    pure = tables(monkeypatch, "pure", logs, ports)
-    assert {name: rows for name, rows in native.items() if rows} == {name: rows for name, rows in pure.items() if rows}
-    return native
+    typed = tables(monkeypatch, "msgspec", logs, ports)
+    fallback = tables(monkeypatch, "fallback", logs, ports)
+    assert {name: rows for name, rows in typed.items() if rows} == {name: rows for name, rows in fallback.items() if rows}
+    return typed
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name.partition(".")[0])

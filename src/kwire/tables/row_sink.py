@@ -41,7 +41,7 @@ from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.columns import CONNECTION_COLUMNS, SUMMARY_COLUMNS, in_order
 from kwire.tables.encrypted_connection import EncryptedConnection
 from kwire.tables.facts import SeriesFacts
-from kwire.tables.impl import logged_rows, row_batches
+from kwire.tables.impl import row_batches
 from kwire.tables.observed_rows import ObservedRows, TopicSums
 from kwire.tables.request_logs.exchange_kinds import LOGGED_COLUMNS
 from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS
@@ -169,7 +169,7 @@ class RowSink(StreamSink):
     def _begin_rows(self) -> None:
         self.messages = ColumnBuilder(MESSAGE_FRAMES)
         self.rows = row_batches(self) or StreamRows(self)
-        self.logged = logged_rows(self) or ColumnBuilder(REQUESTS, given=LOGGED_COLUMNS)
+        self.logged = ColumnBuilder(REQUESTS, given=LOGGED_COLUMNS)
 
     @property
     def stream_sink(self) -> object:

@@ -259,7 +259,6 @@ declare(
         int | None: "first_us last_us",
         ClientIdentity: "identity",
         str | None: "last_api_name principal",
-        tuple[str | None, tuple[str, str] | None, str | None] | None: "latest",
         ConnectionName: "name",
         Endpoint: "server",
         TopicSums: "topics",

@@ -72,12 +72,11 @@ class LogConnection:
         unsupported: first request of each api and version that was refused with UNSUPPORTED_VERSION.
         exact: whether all entries are JSON, so that responses are known.
         sizes_known: whether responses to fetches have the size of their records; responses to ShareFetch never do.
-        latest: client id, software and principal of the latest entry, if native code read it and it had no other facts about the client.
     """
 
     __slots__ = (
         "_broker_knows", "_name_unseen", "_reported", "_watched", "begun", "connection_id", "exact", "first_us", "identity",
-        "last_api_name", "last_us", "latest", "name", "principal", "requests", "responses", "server", "sizes_known", "topics",
+        "last_api_name", "last_us", "name", "principal", "requests", "responses", "server", "sizes_known", "topics",
         "unsupported",
     )  # fmt: skip
 
@@ -98,7 +97,6 @@ class LogConnection:
         self._reported: set[str] = set()  # rules of severity info
         self.exact = True
         self.sizes_known = True
-        self.latest: tuple[str | None, tuple[str, str] | None, str | None] | None = None
         self._watched = watched
         self._broker_knows = False  # an entry had the software that the broker knows
         self._name_unseen = False  # a name was sent, but its request is not logged as it was sent
@@ -111,7 +109,6 @@ class LogConnection:
         """Add an entry; return its row of `LOGGED_COLUMNS`, and its events. `place` combines file and line in one number."""
         index = self.requests
         self.requests += 1
-        self.latest = None
         arrived, ended = self._see_times(entry)
         self.exact &= entry.form != "text"
         self.sizes_known &= entry.form != "text" and entry.api_key != _SHARE_FETCH
@@ -122,7 +119,7 @@ class LogConnection:
 
         body, request = request_of(entry, kind)
         named = NO_FIELDS if request is None else kind.first(request)
-        broken = self.see_identity(entry, kind, body, request)
+        broken = self._see_identity(entry, kind, body, request)
         is_silent = entry.api_key == _PRODUCE and named[_ACKS] == 0
         state = _NO_RESPONSE if is_silent else _WITHOUT_RESPONSE.get(entry.state, "answered")
         response = code = responded = latency = None
@@ -142,9 +139,9 @@ class LogConnection:
         if kind.uses_topics:
             whole = response is not None or state not in ("answered", "unseen")
             add_topics(self.topics, entry.api_key, entry.client_id, named[_ACKS], _ns(arrived), request, response, body == "decoded", whole)
-        return row, self.beyond(entry, kind, place, index, arrived, responded, state, body, request, response, code, broken)
+        return row, self._beyond(entry, kind, place, index, arrived, responded, state, body, request, response, code, broken)
 
-    def beyond(
+    def _beyond(
         self, entry: LogEntry, kind: ExchangeKind, place: int, index: int, arrived: int | None, responded: int | None,
         state: RequestState, body: Body, request: Any, response: Any, code: int | None, broken: list[Fact],
     ) -> list[Event]:  # fmt: skip
@@ -208,7 +205,7 @@ class LogConnection:
             return [] if learned is None else [learned]
         return []
 
-    def see_identity(self, entry: LogEntry, kind: ExchangeKind, body: Body, request: Any) -> list[Fact]:
+    def _see_identity(self, entry: LogEntry, kind: ExchangeKind, body: Body, request: Any) -> list[Fact]:
         """Read facts of the client from a request and from the broker's own fields; return the rules that the request violates.
 
         The broker's fields take precedence, but an ApiVersions request is logged with the values before it.

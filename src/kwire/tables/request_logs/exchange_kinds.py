@@ -44,6 +44,8 @@ LOGGED_COLUMNS: Final = (
 Values = tuple[Any, ...]
 NO_FIELDS: Final = (*[None] * len(REQUEST_BODIES), None, None)
 NO_ANSWER: Final = (None,) * len(RESPONSE_BODIES)
+_ASKED: Final = tuple(column.name for column, _ in REQUEST_BODIES)
+_ANSWERED: Final = tuple(column.name for column, _ in RESPONSE_BODIES)
 
 
 class BodyKind(NamedTuple):
@@ -115,13 +117,11 @@ def exchange_kind(api_key: int, version: int) -> ExchangeKind:
 
 
 def _first_of(message: Any, fields: RequestFields) -> Values:
-    values = column_values(message, fields)
-    return (*(values.get(column.name) for column, _ in REQUEST_BODIES), *topics_of(message, fields))
+    return (*map(column_values(message, fields).get, _ASKED), *topics_of(message, fields))
 
 
 def _answer_of(message: Any, fields: ResponseFields) -> Values:
-    values = column_values(message, fields)
-    return tuple(values.get(column.name) for column, _ in RESPONSE_BODIES)
+    return tuple(map(column_values(message, fields).get, _ANSWERED)) if fields.columns else NO_ANSWER
 
 
 def _projection(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:

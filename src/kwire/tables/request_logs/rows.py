@@ -16,7 +16,6 @@ from kwire.capture.request_logs.entry import ConnectionName, LogEntry
 from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
 from kwire.capture.request_logs.reader import LogFileFacts, LogPosition, torn_line
 from kwire.protocol.events import Event
-from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.observed_rows import TOPIC_USE
 from kwire.tables.request_logs.connection import LogConnection
 from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, wanted_bodies
@@ -54,12 +53,14 @@ class _LogFile:
         self.end_us: int | None = None
 
     def count(self, entry: LogEntry) -> None:
-        times = [time for time in (entry.arrived_us, entry.logged_us) if time is not None]
         self.requests += 1
-        self.untimed += not times
-        for time in times:
-            self.start_us = time if self.start_us is None else min(self.start_us, time)
-            self.end_us = time if self.end_us is None else max(self.end_us, time)
+        self.untimed += entry.arrived_us is None and entry.logged_us is None
+        for time in (entry.arrived_us, entry.logged_us):
+            if time is not None:
+                if self.start_us is None or time < self.start_us:
+                    self.start_us = time
+                if self.end_us is None or time > self.end_us:
+                    self.end_us = time
 
 
 class LogRows:
@@ -116,9 +117,6 @@ class LogRows:
 
     def take(self, items: Iterable[Item]) -> None:
         sink, logged = self._sink, self._sink.logged
-        if not isinstance(logged, ColumnBuilder):
-            logged.read(self, sink, items)
-            return
         take_event: Callable[[Any, Event], None] = sink.take_event
         for item in items:
             if isinstance(item, LineFault):
