@@ -190,13 +190,7 @@ def start_broker(release: str, folder: Path, cache: Path, certificate: BrokerCer
     options = [f"-Dlog4j.configuration=file:{logging}", "-Dlog4j1.compatibility=true"]
     with (folder / "broker.log").open("wb") as log:
         process = subprocess.Popen([*java, *options, "kafka.Kafka", str(properties)], stdout=log, stderr=subprocess.STDOUT)
-    until = time.monotonic() + 120
-    while not _answers(plain):
-        running = process.poll() is None and time.monotonic() < until
-        if not running:
-            process.kill()
-            raise RuntimeError(f"the broker did not start:\n{(folder / 'broker.log').read_text()[-3000:]}")
-        time.sleep(0.05)
+    _wait(process, plain, folder, 120)
     opened = (0, 0) if certificate is None else (tls, sasl_tls)
     return Broker(release, plain, sasl, *opened, libs, folder, process)
 
@@ -222,12 +216,17 @@ def start_old_broker(release: str, folder: Path, cache: Path) -> Iterator[int]:
         ):
             process = stack.enter_context(subprocess.Popen([*java, *main], stdout=log, stderr=subprocess.STDOUT))
             stack.callback(process.kill)
-        until = time.monotonic() + 60
-        while not _answers(port):
-            if process.poll() is not None or time.monotonic() > until:
-                raise RuntimeError(f"the broker did not start:\n{(folder / 'broker.log').read_text()[-3000:]}")
-            time.sleep(0.1)
+        _wait(process, port, folder, 60)
         yield port
+
+
+def _wait(process: subprocess.Popen[bytes], port: int, folder: Path, seconds: int) -> None:
+    until = time.monotonic() + seconds
+    while not _answers(port):
+        if process.poll() is not None or time.monotonic() > until:
+            process.kill()
+            raise RuntimeError(f"the broker did not start:\n{(folder / 'broker.log').read_text()[-3000:]}")
+        time.sleep(0.05)
 
 
 def _run(*command: str) -> None:

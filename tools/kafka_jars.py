@@ -33,18 +33,12 @@ GROUP = "org.apache.kafka"
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>jars</artifactId><version>1</version><packaging>pom</packaging>
-  <build><plugins><plugin><groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId>
+  {body}
+</project>
+"""
+_COPIED = """<build><plugins><plugin><groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId>
     <configuration><outputDirectory>{folder}</outputDirectory><overWriteReleases>false</overWriteReleases><artifactItems>{items}
-    </artifactItems></configuration></plugin></plugins></build>
-</project>
-"""
-
-_RUNTIME_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>runtime</artifactId><version>1</version><packaging>pom</packaging>
-  <dependencyManagement><dependencies>{pinned}</dependencies></dependencyManagement>
-  <dependencies>{dependencies}</dependencies>
-</project>
-"""
+    </artifactItems></configuration></plugin></plugins></build>"""
 
 # What a broker needs beside its own dependencies to log: 4.0 went from log4j 1 (by reload4j) to log4j 2.
 _LOGGING = {
@@ -53,13 +47,6 @@ _LOGGING = {
 }
 # Dependencies that a release names and that nobody published.
 _UNPUBLISHED = {"4.4.0": [(GROUP, "kafka-tools-api", "4.3.1")]}
-
-_NEWEST_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>newest</artifactId><version>1</version><packaging>pom</packaging>
-  <dependencies><dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId><version>[{since},)</version></dependency>
-  </dependencies>
-</project>
-"""
 
 
 def minor_of(release: str) -> str:
@@ -72,6 +59,19 @@ def newest_patches() -> list[str]:
     return sorted({minor_of(release): release for release in RELEASES}.values(), key=release_key, reverse=True)
 
 
+def _maven(purpose: str, aside: str, body: str, *goal: str) -> str:
+    """Run Maven on a project in a folder, and return the end of its output."""
+    maven = shutil.which("mvn")
+    if maven is None:
+        sys.exit(f"Maven (mvn) is needed to {purpose} and is not on the PATH.")
+    pom = Path(aside) / "pom.xml"
+    pom.write_text(_POM.format(body=body), "utf-8")
+    done = subprocess.run([maven, "-q", "-B", "-f", str(pom), *goal], capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"Maven could not {purpose}:\n{done.stdout[-2000:]}")
+    return done.stdout[-2000:]
+
+
 def fetch(jars: Iterable[tuple[str, str]], cache: Path) -> dict[tuple[str, str], Path]:
     """Fetch missing jars into a folder with one call of Maven.
 
@@ -82,9 +82,6 @@ def fetch(jars: Iterable[tuple[str, str]], cache: Path) -> dict[tuple[str, str],
     wanted = {(artifact, version): cache / f"{artifact.rpartition(':')[2]}-{version}.jar" for artifact, version in jars}
     missing = [pair for pair, path in wanted.items() if not path.exists()]
     if missing:
-        maven = shutil.which("mvn")
-        if maven is None:
-            sys.exit("Maven (mvn) is needed to fetch Kafka's jars and is not on the PATH.")
         items = "".join(
             f"\n<artifactItem><groupId>{escape(artifact.rpartition(':')[0] or GROUP)}</groupId>"
             f"<artifactId>{escape(artifact.rpartition(':')[2])}</artifactId><version>{escape(version)}</version></artifactItem>"
@@ -92,22 +89,20 @@ def fetch(jars: Iterable[tuple[str, str]], cache: Path) -> dict[tuple[str, str],
         )
         # Fetched aside and moved: whoever reads the cache at the same time sees a whole jar or none.
         with tempfile.TemporaryDirectory(dir=cache) as aside:
-            pom = Path(aside) / "pom.xml"
-            pom.write_text(_POM.format(folder=escape(str(Path(aside).resolve())), items=items), "utf-8")
-            done = subprocess.run([maven, "-q", "-B", "-f", str(pom), "dependency:copy"], capture_output=True, text=True, check=False)
-            if done.returncode:
-                sys.exit(f"Maven could not fetch the jars:\n{done.stdout[-2000:]}")
+            body = _COPIED.format(folder=escape(str(Path(aside).resolve())), items=items)
+            said = _maven("fetch Kafka's jars", aside, body, "dependency:copy")
             absent = [wanted[pair].name for pair in missing if not (Path(aside) / wanted[pair].name).exists()]
             if absent:
                 there = sorted(each.name for each in Path(aside).iterdir())
-                sys.exit(f"Maven ended well without {', '.join(absent)}; it left {', '.join(there) or 'nothing'}:\n{done.stdout[-2000:]}")
+                sys.exit(f"Maven ended well without {', '.join(absent)}; it left {', '.join(there) or 'nothing'}:\n{said}")
             for pair in missing:
                 (Path(aside) / wanted[pair].name).replace(wanted[pair])
     return wanted
 
 
-def _dependency(group: str, artifact: str, version: str) -> str:
-    return f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{escape(version)}</version></dependency>"
+def _dependencies(wanted: Iterable[tuple[str, str, str]]) -> str:
+    each = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+    return f"<dependencies>{''.join(each.format(*map(escape, names)) for names in wanted)}</dependencies>"
 
 
 def fetch_with_dependencies(
@@ -122,19 +117,12 @@ def fetch_with_dependencies(
     folder = cache / name
     if folder.exists():
         return folder
-    maven = shutil.which("mvn")
-    if maven is None:
-        sys.exit(f"Maven (mvn) is needed to fetch the jars of {name} and is not on the PATH.")
     cache.mkdir(parents=True, exist_ok=True)
-    # Fetched aside and moved, as above
-    with tempfile.TemporaryDirectory(dir=cache) as aside:
-        pom, libs = Path(aside) / "pom.xml", Path(aside) / "libs"
-        above, beside = ("".join(_dependency(*each) for each in given) for given in (pinned, wanted))
-        pom.write_text(_RUNTIME_POM.format(pinned=above, dependencies=beside), "utf-8")
-        goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={libs.resolve()}"]
-        done = subprocess.run([maven, "-q", "-B", "-f", str(pom), *goal], capture_output=True, text=True, check=False)
-        if done.returncode:
-            sys.exit(f"Maven could not fetch the jars of {name}:\n{done.stdout[-2000:]}")
+    with tempfile.TemporaryDirectory(dir=cache) as aside:  # and moved, as above
+        libs = Path(aside).resolve() / "libs"
+        body = f"<dependencyManagement>{_dependencies(pinned)}</dependencyManagement>{_dependencies(wanted)}"
+        goal = ("dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={libs}")
+        _maven(f"fetch the jars of {name}", aside, body, *goal)
         try:
             libs.replace(folder)
         except OSError:
@@ -159,19 +147,15 @@ def fetch_old_broker(release: str, cache: Path) -> Path:
 
 def newest_published(cache: Path) -> str:
     """Return the newest release of kafka-clients that Maven finds, even one that `kafka_releases.txt` does not have yet."""
-    maven = shutil.which("mvn")
-    if maven is None:
-        sys.exit("Maven (mvn) is needed to ask for Kafka's newest release and is not on the PATH.")
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as aside:
-        pom, said = Path(aside) / "pom.xml", Path(aside) / "dependencies.txt"
-        pom.write_text(_NEWEST_POM.format(since=escape(RELEASES[-1])), "utf-8")
+        listed = Path(aside).resolve() / "dependencies.txt"
         # -U: what Maven remembers of yesterday is not asked
-        command = [maven, "-q", "-B", "-U", "-f", str(pom), "dependency:list", "-DexcludeTransitive=true", f"-DoutputFile={said.resolve()}"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        found = re.search(rf"{re.escape(GROUP)}:kafka-clients:jar:([0-9.]+):", said.read_text("utf-8")) if said.exists() else None
-    if done.returncode or found is None:
-        sys.exit(f"Maven could not tell Kafka's newest release:\n{done.stdout[-2000:]}")
+        goal = ("-U", "dependency:list", "-DexcludeTransitive=true", f"-DoutputFile={listed}")
+        said = _maven("tell Kafka's newest release", aside, _dependencies([(GROUP, "kafka-clients", f"[{RELEASES[-1]},)")]), *goal)
+        found = re.search(rf"{re.escape(GROUP)}:kafka-clients:jar:([0-9.]+):", listed.read_text("utf-8")) if listed.exists() else None
+    if found is None:
+        sys.exit(f"Maven could not tell Kafka's newest release:\n{said}")
     return found[1]
 
 

@@ -36,7 +36,7 @@ from builds import BUILDS, Build, NotToBeHad, command, have  # noqa: E402
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition  # noqa: E402
 from confluent_kafka.admin import AdminClient, NewTopic  # noqa: E402
 
-from kafka_broker import start_broker  # noqa: E402
+from kafka_broker import free_ports, start_broker  # noqa: E402
 from kwire.schema import releases  # noqa: E402
 
 COUNT = 20
@@ -102,9 +102,7 @@ class Row(NamedTuple):
 @contextmanager
 def proxy(broker: str, release: str, mode: str) -> Iterator[tuple[str, list[str]]]:
     """Run `kwire proxy --rehearse`; yield its address, and the lines of its result once it has ended."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{found.getsockname()[1]}"
+    address = f"127.0.0.1:{free_ports(1)[0]}"
     options = ["--listen", address, "--broker", broker, "--rehearse", release, f"--{mode}"]
     program = [sys.executable, "-m", "kwire", "proxy", *options]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path[:3])}
