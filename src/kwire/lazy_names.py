@@ -16,18 +16,21 @@ __all__ = ["lazy_getattr"]
 _EXTRAS = {"numpy": "arrow", "pyarrow": "arrow", "pyspark": "spark"}
 
 
-def lazy_getattr(namespace: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_getattr(namespace: dict[str, Any], homes: Mapping[str, str] | None = None, **modules: str) -> Callable[[str], Any]:
     """Make a package's `__getattr__`, and its `__dir__`.
 
     Arguments:
         namespace: the package's ``globals()``, in which found names are cached.
         homes: module of each name; a module with the name itself is the value.
+        modules: names of each of the package's own modules, between spaces.
     """
+    package = namespace["__name__"]
+    all_homes = {**(homes or {}), **{name: f"{package}.{module}" for module, names in modules.items() for name in names.split()}}
 
     def find(name: str) -> Any:
-        home = homes.get(name)
+        home = all_homes.get(name)
         if home is None:
-            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
         import importlib  # not before a name is asked for
 
         try:
@@ -36,11 +39,11 @@ def lazy_getattr(namespace: dict[str, Any], homes: Mapping[str, str]) -> Callabl
             extra = _EXTRAS.get(error.name or "")
             if extra is None:
                 raise
-            text = f"{namespace['__name__']}.{name} needs {error.name}: run pip install 'kwire[{extra}]'"
+            text = f"{package}.{name} needs {error.name}: run pip install 'kwire[{extra}]'"
             raise ModuleNotFoundError(text, name=error.name) from error
         value = module if home.endswith(f".{name}") else getattr(module, name)
         namespace[name] = value
         return value
 
-    namespace["__dir__"] = lambda: sorted({*namespace["__all__"], *homes})
+    namespace["__dir__"] = lambda: sorted({*namespace["__all__"], *all_homes})
     return find

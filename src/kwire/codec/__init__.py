@@ -28,29 +28,6 @@ if TYPE_CHECKING:
     from kwire.codec.version_limits import VersionLimits
     from kwire.messages import RequestHeader, ResponseHeader
 
-_HOME = {
-    "AddressTable": "kwire.codec.broker_addresses",
-    **dict.fromkeys(("FieldsAbout", "fields_about"), "kwire.codec.edit_fields"),
-    **dict.fromkeys(("AddPrefix", "RemovePrefix"), "kwire.codec.edit_names"),
-    **dict.fromkeys(("Edit", "EditChanges"), "kwire.codec.edits"),
-    "Codec": "kwire.codec.catalog_codec",
-    **dict.fromkeys(("asdict", "replace"), "kwire.codec.class_descriptions"),
-    **dict.fromkeys(("CompiledCatalog", "message_class"), "kwire.codec.classes"),
-    **dict.fromkeys(("Columns", "arrow_schema", "to_arrow"), "kwire.codec.columns"),
-    **dict.fromkeys(("FrameReader", "decode", "decode_request", "decode_response", "peek_header"), "kwire.codec.decoding"),
-    **dict.fromkeys(("FrameWriter", "encode", "encode_request", "encode_response"), "kwire.codec.encoding"),
-    **dict.fromkeys(("Opaque", "Request", "Response"), "kwire.codec.frames"),
-    **dict.fromkeys(("HeaderColumns", "HeaderScan", "scan_headers"), "kwire.codec.header_scan"),
-    **dict.fromkeys(("PrefixReader", "decode_prefix"), "kwire.codec.prefix"),
-    **dict.fromkeys(("FrameSplicer", "rename_topics", "rewrite_brokers", "splice"), "kwire.codec.splicing"),
-    "Uuid": "kwire.codec.uuids",
-    "VersionLimits": "kwire.codec.version_limits",
-    "backend": "kwire.codec.impl",
-    "from_json": "kwire.codec.json_reading",
-    "to_json": "kwire.codec.json_form",
-    **dict.fromkeys(("RequestHeader", "ResponseHeader"), "kwire.messages"),
-}
-
 __all__ = [
     "AddPrefix", "AddressTable", "Codec", "Columns", "CompiledCatalog", "Edit", "EditChanges", "FieldsAbout", "FrameReader", "FrameSplicer",
     "FrameWriter", "HeaderColumns", "HeaderScan", "Opaque", "PrefixReader", "RemovePrefix", "Request", "RequestHeader", "Response",
@@ -60,4 +37,26 @@ __all__ = [
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
-    __getattr__ = lazy_getattr(globals(), _HOME)
+    __getattr__ = lazy_getattr(
+        globals(),
+        dict.fromkeys(("RequestHeader", "ResponseHeader"), "kwire.messages"),
+        broker_addresses="AddressTable",
+        catalog_codec="Codec",
+        class_descriptions="asdict replace",
+        classes="CompiledCatalog message_class",
+        columns="Columns arrow_schema to_arrow",
+        decoding="FrameReader decode decode_request decode_response peek_header",
+        edit_fields="FieldsAbout fields_about",
+        edit_names="AddPrefix RemovePrefix",
+        edits="Edit EditChanges",
+        encoding="FrameWriter encode encode_request encode_response",
+        frames="Opaque Request Response",
+        header_scan="HeaderColumns HeaderScan scan_headers",
+        impl="backend",
+        json_form="to_json",
+        json_reading="from_json",
+        prefix="PrefixReader decode_prefix",
+        splicing="FrameSplicer rename_topics rewrite_brokers splice",
+        uuids="Uuid",
+        version_limits="VersionLimits",
+    )

@@ -42,23 +42,16 @@ if TYPE_CHECKING:
     from kwire.protocol.tracking.connection import Connection
     from kwire.protocol.tracking.direction_detection import DirectionDetector
 
-_HOME = {
-    **dict.fromkeys(
-        (
-            "BrokerNode", "BrokersLearned", "ConnectionSummary", "Direction", "Event", "IdentityChanged", "RequestCompleted",
-            "VersionsLearned", "ViolationFound",
-        ),
-        "kwire.protocol.events",
-    ),
-    "Connection": "kwire.protocol.impl",
-    "DirectionDetector": "kwire.protocol.impl",
-    **{module: f"kwire.protocol.{module}" for module in ("coordinator", "groups", "negotiation", "nested_bytes", "telemetry")},
-}  # fmt: skip
-
 __all__ = [
     "BrokerNode", "BrokersLearned", "Connection", "ConnectionSummary", "DirectionDetector", "Direction", "Event", "IdentityChanged",
     "RequestCompleted", "VersionsLearned", "ViolationFound", "coordinator", "groups", "negotiation", "nested_bytes", "telemetry",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
-    __getattr__ = lazy_getattr(globals(), _HOME)
+    __getattr__ = lazy_getattr(
+        globals(),
+        {module: f"kwire.protocol.{module}" for module in ("coordinator", "groups", "negotiation", "nested_bytes", "telemetry")},
+        events="BrokerNode BrokersLearned ConnectionSummary Direction Event IdentityChanged RequestCompleted VersionsLearned "
+        "ViolationFound",
+        impl="Connection DirectionDetector",
+    )

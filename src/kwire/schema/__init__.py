@@ -23,23 +23,14 @@ __all__ = [
     "load", "named_catalog", "parse_definition", "release_catalog", "releases", "snake_name",
 ]  # fmt: skip
 
-# What a decoder never needs is imported when it is first asked for: reading jars brings zipfile and pathlib.
-_LATER = {
-    "DIALECTS": "kwire.schema.dialects",
-    "dialect": "kwire.schema.dialects",
-    "ApiKey": "kwire.schema.wire_enums",
-    "ErrorCode": "kwire.schema.wire_enums",
-    "load": "kwire.schema.loader",
-    "named_catalog": "kwire.schema.named_catalogs",
-    "release_catalog": "kwire.schema.named_catalogs",
-    "error_name": "kwire.schema.error_codes",
-    "error_names": "kwire.schema.error_codes",
-    "Release": "kwire.schema.release_table",
-    "Releases": "kwire.schema.release_table",
-    "Target": "kwire.schema.release_table",
-    "guess": "kwire.schema.release_table",
-    "releases": "kwire.schema.release_table",
-}
-
 if not TYPE_CHECKING:
-    __getattr__ = lazy_getattr(globals(), _LATER)
+    # What a decoder never needs is imported when it is first asked for: reading jars brings zipfile and pathlib.
+    __getattr__ = lazy_getattr(
+        globals(),
+        dialects="DIALECTS dialect",
+        error_codes="error_name error_names",
+        loader="load",
+        named_catalogs="named_catalog release_catalog",
+        release_table="Release Releases Target guess releases",
+        wire_enums="ApiKey ErrorCode",
+    )

@@ -204,6 +204,27 @@ class Message:
         return found
 
 
+class MadeMessages(Mapping[str, Message]):
+    """Message definitions by name, made when they are first asked for."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Message] = {}
+
+    def __getitem__(self, name: str) -> Message:
+        found = self._made.get(name)
+        if found is None:
+            if name not in self:
+                raise KeyError(name)
+            found = self._made[name] = self._make(name)
+        return found
+
+    def _make(self, name: str) -> Message:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 class Catalog:
     """A set of message definitions, found by name or by API key.
 
@@ -215,8 +236,9 @@ class Catalog:
     def __init__(self, name: str, messages: Mapping[str, Message]) -> None:
         self.name = name
         self.messages: Mapping[str, Message] = dict(messages)
-        self._requests = {m.api_key: m for m in self.messages.values() if m.kind == "request"}
-        self._responses = {m.api_key: m for m in self.messages.values() if m.kind == "response"}
+        self._apis: Mapping[tuple[str, int | None], Message] = {
+            (each.kind, each.api_key): each for each in self.messages.values() if each.kind in ("request", "response")
+        }
 
     def __getitem__(self, name: str) -> Message:
         return self.messages[name]
@@ -232,17 +254,20 @@ class Catalog:
 
     def request(self, api_key: int) -> Message | None:
         """Return the request of an api, or None for an unknown key."""
-        return self._requests.get(api_key)
+        return self._find("request", api_key)
 
     def response(self, api_key: int) -> Message | None:
         """Return the response of an api, or None for an unknown key."""
-        return self._responses.get(api_key)
+        return self._find("response", api_key)
+
+    def _find(self, kind: str, api_key: int) -> Message | None:
+        return self._apis.get((kind, api_key))
 
     def api_name(self, api_key: int) -> str | None:
         """Return Kafka's name of an api (`Metadata`, `FindCoordinator`), or None for an unknown key."""
-        message = self._requests.get(api_key)
+        message = self.request(api_key)
         return None if message is None else message.name.removesuffix("Request")
 
     @property
     def api_keys(self) -> list[int]:
-        return sorted(key for key in self._requests if key is not None)
+        return sorted(key for kind, key in self._apis if kind == "request" and key is not None)

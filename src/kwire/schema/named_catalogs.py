@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from kwire.errors import InputError
 from kwire.schema.dialects import DIALECTS, MANIFEST, dialect
 from kwire.schema.loader import load
-from kwire.schema.model import Catalog, Message, Versions
+from kwire.schema.model import Catalog, MadeMessages, Message, Versions
 from kwire.schema.release_table import Release, releases
 from kwire.schema.stored import catalog
 
@@ -20,11 +20,10 @@ __all__ = ["ReleaseCatalog", "named_catalog", "release_catalog"]
 _RELEASE: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 
-class _Accepted(Mapping[str, Message]):
+class _Accepted(MadeMessages):
     def __init__(self, release: Release) -> None:
-        self._release = release
+        super().__init__()
         self._known = catalog()
-        self._made: dict[str, Message] = {}
         self._apis: dict[str, Versions] = {}
         for key in release.api_keys:
             accepted, name = release.accepts_anywhere(key), self._known.api_name(key)
@@ -32,18 +31,11 @@ class _Accepted(Mapping[str, Message]):
                 self._apis[f"{name}Request"] = self._apis[f"{name}Response"] = accepted
         self._others = [name for name in self._known if not name.endswith(("Request", "Response"))]
 
-    def __getitem__(self, name: str) -> Message:
-        found = self._made.get(name)
-        if found is None:
-            if name not in self:
-                raise KeyError(name)
-            found = self._known[name]
-            if name in self._apis:
-                found = replace(found, valid_versions=self._apis[name])
-            elif name == "RequestHeader":
-                found = replace(found, valid_versions=self._headers())
-            self._made[name] = found
-        return found
+    def _make(self, name: str) -> Message:
+        found = self._known[name]
+        if name in self._apis:
+            return replace(found, valid_versions=self._apis[name])
+        return replace(found, valid_versions=self._headers()) if name == "RequestHeader" else found
 
     def _headers(self) -> Versions:
         """Return the request headers of the accepted versions: 4.0 does not use version 0."""
@@ -63,9 +55,6 @@ class _Accepted(Mapping[str, Message]):
         yield from self._apis
         yield from self._others
 
-    def __len__(self) -> int:
-        return len(self._apis) + len(self._others)
-
 
 class ReleaseCatalog(Catalog):
     """Catalog with the apis and stable versions that some kind of node of a release accepts.
@@ -78,15 +67,8 @@ class ReleaseCatalog(Catalog):
         self.name = release.name
         self.messages = _Accepted(release)
 
-    def _find(self, api_key: int, kind: str) -> Message | None:
-        name = catalog().api_name(api_key)
-        return self.messages.get(f"{name}{kind}")
-
-    def request(self, api_key: int) -> Message | None:
-        return self._find(api_key, "Request")
-
-    def response(self, api_key: int) -> Message | None:
-        return self._find(api_key, "Response")
+    def _find(self, kind: str, api_key: int) -> Message | None:
+        return self.messages.get(f"{catalog().api_name(api_key)}{kind.title()}")
 
     def api_name(self, api_key: int) -> str | None:
         return None if self.request(api_key) is None else catalog().api_name(api_key)

@@ -13,7 +13,7 @@ from typing import Any
 
 from kwire.errors import InputError
 from kwire.schema.layout import fields_at, wire_shape
-from kwire.schema.model import NO_VERSIONS, Catalog, Field, Message, Struct, Versions
+from kwire.schema.model import NO_VERSIONS, Catalog, Field, MadeMessages, Message, Struct, Versions
 
 __all__ = ["Bump", "Overlay", "OverlaidCatalog"]
 
@@ -70,25 +70,20 @@ def _api_of(message: Message) -> str:
     return message.name.removesuffix("Request").removesuffix("Response")
 
 
-class _Messages(Mapping[str, Message]):
+class _Messages(MadeMessages):
     def __init__(self, base: Catalog, overlay: Overlay) -> None:
+        super().__init__()
         self._base = base
         self._overlay = overlay
         self._own = {**overlay.replaces, **overlay.adds}
-        self._made: dict[str, Message] = {}
 
-    def __getitem__(self, name: str) -> Message:
-        found = self._made.get(name)
-        if found is None:
-            found = self._own.get(name)
-            if found is None:
-                below = self._base[name]
-                over = self._overlay.extends.get(name)
-                found = below if over is None else _extended(below, over, self._overlay.name, self._base.name)
-                if found is below and self._overlay.bump is not None:
-                    found = _bumped(below, self._base, self._overlay.bump)
-            self._made[name] = found
-        return found
+    def _make(self, name: str) -> Message:
+        if name in self._own:
+            return self._own[name]
+        below = self._base[name]
+        over = self._overlay.extends.get(name)
+        found = below if over is None else _extended(below, over, self._overlay.name, self._base.name)
+        return _bumped(below, self._base, self._overlay.bump) if found is below and self._overlay.bump is not None else found
 
     def __contains__(self, name: object) -> bool:
         return name in self._own or name in self._base
@@ -96,9 +91,6 @@ class _Messages(Mapping[str, Message]):
     def __iter__(self) -> Iterator[str]:
         yield from self._base
         yield from (name for name in self._own if name not in self._base)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 class OverlaidCatalog(Catalog):
@@ -120,22 +112,13 @@ class OverlaidCatalog(Catalog):
                 if taken is not None and taken.name not in own:
                     raise InputError(f"{base.name} has {taken.name} under api key {key}, so {overlay.name} cannot have {name} there.")
 
-    def _find(self, kind: str, below: Message | None, api_key: int) -> Message | None:
+    def _find(self, kind: str, api_key: int) -> Message | None:
         own = self._own[kind].get(api_key)
         if own is not None:
             return self.messages[own]
         # what the overlay replaces is no longer found under the key that it had
+        below = self.base.request(api_key) if kind == "request" else self.base.response(api_key)
         return None if below is None or below.name in self.overlay.replaces else self.messages[below.name]
-
-    def request(self, api_key: int) -> Message | None:
-        return self._find("request", self.base.request(api_key), api_key)
-
-    def response(self, api_key: int) -> Message | None:
-        return self._find("response", self.base.response(api_key), api_key)
-
-    def api_name(self, api_key: int) -> str | None:
-        message = self.request(api_key)
-        return None if message is None else message.name.removesuffix("Request")
 
     @property
     def api_keys(self) -> list[int]:

@@ -11,7 +11,7 @@ from typing import Any
 from kwire.errors import InputError, UnknownApi
 from kwire.schema.definitions import parse_definition
 from kwire.schema.header_versions import header_version_of
-from kwire.schema.model import Catalog, Message
+from kwire.schema.model import Catalog, MadeMessages, Message
 
 __all__ = ["catalog", "header_version", "read_data"]
 
@@ -27,30 +27,19 @@ def read_data(name: str) -> Any:
     return json.loads(data)
 
 
-class _StoredMessages(Mapping[str, Message]):
-    """Message definitions by name, parsed on first use."""
-
+class _StoredMessages(MadeMessages):
     def __init__(self, index: Mapping[str, Any]) -> None:
+        super().__init__()
         self._index = index
-        self._parsed: dict[str, Message] = {}
 
-    def __getitem__(self, name: str) -> Message:
-        found = self._parsed.get(name)
-        if found is None:
-            if name not in self._index:
-                raise KeyError(name)
-            found = parse_definition(read_data(f"messages/{name}.json"), f"schema/messages/{name}.json")
-            self._parsed[name] = found
-        return found
+    def _make(self, name: str) -> Message:
+        return parse_definition(read_data(f"messages/{name}.json"), f"schema/messages/{name}.json")
 
     def __contains__(self, name: object) -> bool:
         return name in self._index
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
-
-    def __len__(self) -> int:
-        return len(self._index)
 
 
 class StoredCatalog(Catalog):
@@ -63,12 +52,8 @@ class StoredCatalog(Catalog):
         # AlterIsr (56) and ListClientMetricsResources (74) were renamed; the index has the newer name of a key behind the older one.
         self._names = {kind: {key: name for name, (its, key) in index.items() if its == kind} for kind in ("request", "response")}
 
-    def request(self, api_key: int) -> Message | None:
-        name = self._names["request"].get(api_key)
-        return None if name is None else self.messages[name]
-
-    def response(self, api_key: int) -> Message | None:
-        name = self._names["response"].get(api_key)
+    def _find(self, kind: str, api_key: int) -> Message | None:
+        name = self._names[kind].get(api_key)
         return None if name is None else self.messages[name]
 
     def api_name(self, api_key: int) -> str | None:

@@ -27,31 +27,6 @@ if TYPE_CHECKING:
     from kwire.spark.session import open_session, prepare
     from kwire.spark.shipping import ship, write_archive
 
-_HOME = {
-    **dict.fromkeys(("JobReport", "JobRequest"), "kwire.runs.job_request"),
-    "run_job": "kwire.spark.job",
-    **dict.fromkeys(("ExecutorReport", "doctor"), "kwire.spark.executor_report"),
-    **dict.fromkeys(("Conversion", "convert"), "kwire.spark.conversion"),
-    "ddl": "kwire.spark.body_types",
-    "ensure_java": "kwire.spark.java",  # an earlier name of prepare: not in __all__
-    **dict.fromkeys(
-        (
-            "from_consumer_offsets",
-            "from_kafka_request",
-            "from_kafka_response",
-            "from_otlp",
-            "from_record_batch",
-            "map_frames",
-            "register",
-            "to_kafka_request",
-        ),
-        "kwire.spark.functions",
-    ),
-    **dict.fromkeys(("open_session", "prepare"), "kwire.spark.session"),
-    "register_tables": "kwire.spark.catalog_tables",
-    **dict.fromkeys(("ship", "write_archive"), "kwire.spark.shipping"),
-}
-
 __all__ = [
     "Conversion", "ExecutorReport", "JobReport", "JobRequest", "convert", "ddl", "doctor", "from_consumer_offsets",
     "from_kafka_request", "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "open_session", "prepare", "register",
@@ -59,4 +34,17 @@ __all__ = [
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
-    __getattr__ = lazy_getattr(globals(), _HOME)
+    __getattr__ = lazy_getattr(
+        globals(),
+        dict.fromkeys(("JobReport", "JobRequest"), "kwire.runs.job_request"),
+        body_types="ddl",
+        catalog_tables="register_tables",
+        conversion="Conversion convert",
+        executor_report="ExecutorReport doctor",
+        functions="from_consumer_offsets from_kafka_request from_kafka_response from_otlp from_record_batch map_frames register "
+        "to_kafka_request",
+        java="ensure_java",  # an earlier name of prepare: not in __all__
+        job="run_job",
+        session="open_session prepare",
+        shipping="ship write_archive",
+    )

@@ -16,12 +16,5 @@ if TYPE_CHECKING:
 
 __all__ = ["ExportFailed", "JsonLinesReceiver", "OtlpHttpReceiver", "point_line"]
 
-_HOME = {
-    "ExportFailed": "kwire.telemetry_export.otlp_http",
-    "JsonLinesReceiver": "kwire.telemetry_export.json_lines",
-    "OtlpHttpReceiver": "kwire.telemetry_export.otlp_http",
-    "point_line": "kwire.telemetry_export.json_lines",
-}
-
 if not TYPE_CHECKING:
-    __getattr__ = lazy_getattr(globals(), _HOME)
+    __getattr__ = lazy_getattr(globals(), json_lines="JsonLinesReceiver point_line", otlp_http="ExportFailed OtlpHttpReceiver")

@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from kwire.codec.records.reading import MEMORY_MULTIPLE, RecordReader, decode, record_reader, scan, to_arrow
     from kwire.codec.records.writing import RecordWriter, encode, record_writer
 
-_HOME = {
-    **dict.fromkeys(("RecordBatches", "StoredBatch"), "kwire.codec.records.batch"),
-    **dict.fromkeys(("MAX_DECOMPRESSED", "UNPACKED_BYTES", "UNPACKED_MULTIPLE"), "kwire.codec.records.compression"),
-    **dict.fromkeys(("Control", "control_record", "read_control"), "kwire.codec.records.control"),
-    "RecordBatch": "kwire.codec.records.drafts",
-    **dict.fromkeys(("MEMORY_MULTIPLE", "RecordReader", "decode", "record_reader", "scan", "to_arrow"), "kwire.codec.records.reading"),
-    **dict.fromkeys(("RecordWriter", "encode", "record_writer"), "kwire.codec.records.writing"),
-}
-
 __all__ = [
     "MAX_DECOMPRESSED", "MEMORY_MULTIPLE", "UNPACKED_BYTES", "UNPACKED_MULTIPLE", "Control", "Record", "RecordBatch", "RecordBatches",
     "RecordReader", "RecordWriter", "StoredBatch", "control_record", "decode", "encode", "read_control", "record_reader", "record_writer",
@@ -31,7 +22,15 @@ __all__ = [
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
-    _find = lazy_getattr(globals(), _HOME)
+    _find = lazy_getattr(
+        globals(),
+        batch="RecordBatches StoredBatch",
+        compression="MAX_DECOMPRESSED UNPACKED_BYTES UNPACKED_MULTIPLE",
+        control="Control control_record read_control",
+        drafts="RecordBatch",
+        reading="MEMORY_MULTIPLE RecordReader decode record_reader scan to_arrow",
+        writing="RecordWriter encode record_writer",
+    )
 
     def __getattr__(name):
         if name == "Record":  # the class of the twin that runs

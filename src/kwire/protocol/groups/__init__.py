@@ -37,16 +37,15 @@ __all__ = [
     "guess_protocol_type", "read_assignment", "read_group_assignment", "read_group_metadata", "read_subscription", "read_user_data",
 ]  # fmt: skip
 
-# The tracker needs the readers and not the machines.
-_HOME = {
-    "ConsumerGroupMemberRole": "kwire.protocol.groups.consumer_member_role",
-    "ConsumerGroupRole": "kwire.protocol.groups.consumer_coordinator_role",
-    "GroupCoordinatorRole": "kwire.protocol.groups.coordinator_role",
-    "GroupMemberRole": "kwire.protocol.groups.member_role",
-    "SeenGroups": "kwire.protocol.groups.seen_groups",
-    "exchange_faults": "kwire.protocol.groups.exchange_checks",
-    "guess_protocol_type": "kwire.protocol.groups.guessing",
-}
-
 if not TYPE_CHECKING:
-    __getattr__ = lazy_getattr(globals(), _HOME)
+    # The tracker needs the readers and not the machines.
+    __getattr__ = lazy_getattr(
+        globals(),
+        consumer_coordinator_role="ConsumerGroupRole",
+        consumer_member_role="ConsumerGroupMemberRole",
+        coordinator_role="GroupCoordinatorRole",
+        exchange_checks="exchange_faults",
+        guessing="guess_protocol_type",
+        member_role="GroupMemberRole",
+        seen_groups="SeenGroups",
+    )

@@ -19,13 +19,8 @@ __all__ = [
     "is_valid_software", "is_valid_software_text", "software_faults",
 ]  # fmt: skip
 
-# The tracker needs the rules above and not the machines, which bring the codec's writing half.
-_HOME = {
-    "BrokerVersions": "kwire.protocol.negotiation.version_choice",
-    "NegotiatingBroker": "kwire.protocol.negotiation.broker_role",
-    "NegotiatingClient": "kwire.protocol.negotiation.client_role",
-    "NoCommonVersion": "kwire.protocol.negotiation.version_choice",
-}
-
 if not TYPE_CHECKING:
-    __getattr__ = lazy_getattr(globals(), _HOME)
+    # The tracker needs the rules above and not the machines, which bring the codec's writing half.
+    __getattr__ = lazy_getattr(
+        globals(), broker_role="NegotiatingBroker", client_role="NegotiatingClient", version_choice="BrokerVersions NoCommonVersion"
+    )

@@ -20,24 +20,15 @@ __all__ = [
     "Subscription", "SubscriptionTable", "TelemetryClient", "TelemetryReceiver", "decode_metrics", "first_points",
 ]  # fmt: skip
 
-_POINTS = "kwire.protocol.telemetry.metric_points"
-
-# A reader of captures needs the points and not the machines.
-_HOME = {
-    "MAX_METRICS": _POINTS,
-    "MAX_POINTS": _POINTS,
-    "POINTS_OF_ANY_PUSH": _POINTS,
-    "MemoryReceiver": "kwire.protocol.telemetry.receivers",
-    "MetricSelector": "kwire.protocol.telemetry.selection",
-    "MetricStore": "kwire.protocol.telemetry.metric_store",
-    "MetricsReceiver": "kwire.protocol.telemetry.receivers",
-    "Subscription": "kwire.protocol.telemetry.subscriptions",
-    "SubscriptionTable": "kwire.protocol.telemetry.subscriptions",
-    "TelemetryClient": "kwire.protocol.telemetry.client_role",
-    "TelemetryReceiver": "kwire.protocol.telemetry.receiver_role",
-    "decode_metrics": _POINTS,
-    "first_points": _POINTS,
-}
-
 if not TYPE_CHECKING:
-    __getattr__ = lazy_getattr(globals(), _HOME)
+    # A reader of captures needs the points and not the machines.
+    __getattr__ = lazy_getattr(
+        globals(),
+        client_role="TelemetryClient",
+        metric_points="MAX_METRICS MAX_POINTS POINTS_OF_ANY_PUSH decode_metrics first_points",
+        metric_store="MetricStore",
+        receiver_role="TelemetryReceiver",
+        receivers="MemoryReceiver MetricsReceiver",
+        selection="MetricSelector",
+        subscriptions="Subscription SubscriptionTable",
+    )
