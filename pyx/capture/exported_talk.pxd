@@ -51,15 +51,15 @@ cdef inline void packets_free(Packets* packets) noexcept nogil:
     memset(packets, 0, sizeof(Packets))
 
 
-cdef inline bint put_packet(
-    Packets* packets, const Talk* talk, int direction, int flags, Bytes payload, Py_ssize_t size, Py_ssize_t cut, int64_t time_ns
+cdef inline uint8_t* packet_room(
+    Packets* packets, const Talk* talk, int direction, int flags, Py_ssize_t size, Py_ssize_t cut, int64_t time_ns
 ) noexcept nogil:
-    """Append a packet with at most `MOST_PAYLOAD` bytes, and `cut` more left out; False without memory."""
+    """Append a packet, and return the place of its payload: at most `MOST_PAYLOAD` bytes, and `cut` more left out; NULL without memory."""
     cdef Py_ssize_t captured = talk.tag_bytes[direction] + TCP_BYTES + size
     cdef Py_ssize_t whole = AROUND_BYTES + ((captured + 3) & ~<Py_ssize_t>3)
     cdef uint8_t* p = <uint8_t*>grown(packets.bytes, &packets.room, packets.size + whole, LEAST_ROOM, 1)
     if p is NULL:
-        return False
+        return NULL
     packets.bytes = p
     p += packets.size
     packets.size += whole
@@ -81,11 +81,18 @@ cdef inline bint put_packet(
     store_16(p + 14, WINDOW)
     store_32(p + 16, 0)
     p += TCP_BYTES
-    if size:
-        memcpy(p, payload, size)
     memset(p + size, 0, whole - AROUND_BYTES - captured)
     put_32(p + (whole - AROUND_BYTES - captured) + size, <uint32_t>whole)
-    return True
+    return p
+
+
+cdef inline bint put_packet(
+    Packets* packets, const Talk* talk, int direction, int flags, Bytes payload, Py_ssize_t size, Py_ssize_t cut, int64_t time_ns
+) noexcept nogil:
+    cdef uint8_t* p = packet_room(packets, talk, direction, flags, size, cut, time_ns)
+    if p is not NULL and size:
+        memcpy(p, payload, size)
+    return p is not NULL
 
 
 cdef inline bint talk_opened(Packets* packets, Talk* talk, int client, int64_t time_ns) noexcept nogil:
@@ -108,6 +115,13 @@ cdef inline bint talk_data(Packets* packets, Talk* talk, int direction, Bytes da
         data += part
         size -= part
     return True
+
+
+cdef inline uint8_t* talk_room(Packets* packets, Talk* talk, int direction, Py_ssize_t size, int64_t time_ns) noexcept nogil:
+    """As `talk_data` of at most `MOST_PAYLOAD` bytes, which the caller writes."""
+    cdef uint8_t* payload = packet_room(packets, talk, direction, PUSH | ACK, size, 0, time_ns)
+    talk.numbers[direction] += size
+    return payload
 
 
 cdef inline bint talk_cut(Packets* packets, Talk* talk, int direction, int64_t count, int64_t time_ns) noexcept nogil:

@@ -196,14 +196,21 @@ cdef inline object last_row(list events, PyTypeObject* row_type):
     raise AssertionError("no row was made")
 
 
+cdef inline object frame_seen(
+    const ExchangeState* exchange, const EventClasses* classes, bint is_response, const RequestRow* row, int64_t offset, int64_t length
+):
+    cdef str kind = "response" if is_response else "request"
+    mechanism = None if exchange.sasl is NULL else (<object>exchange.sasl).mechanism
+    return (<object>classes.frame_seen)(kind, kind, offset, length, row.request_index, row.api_key, row.api_version, mechanism)
+
+
 cdef inline int say_frame(
-    ExchangeState* exchange, SeriesState* series, str kind, const RequestRow* row, const WireFrame* frame
+    ExchangeState* exchange, SeriesState* series, bint is_response, const RequestRow* row, const WireFrame* frame
 ) except -1:
     """The `FrameSeen` of a request or a response, for those who ask for it; `row` is the request's."""
-    mechanism = None if exchange.sasl is NULL else (<object>exchange.sasl).mechanism
-    (<list>exchange.events).append((<object>series.classes.frame_seen)(
-        kind, kind, frame.offset, frame.length, row.request_index, row.api_key, row.api_version, mechanism
-    ))
+    if exchange.take_frame is not NULL:
+        return exchange.take_frame(exchange.receiver, is_response, row, frame)
+    (<list>exchange.events).append(frame_seen(exchange, series.classes, is_response, row, frame.offset, frame.length))
     return 0
 
 

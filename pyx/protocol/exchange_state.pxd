@@ -11,6 +11,7 @@ from libc.stdint cimport int32_t, int64_t, int8_t, uint32_t, uint64_t, uint8_t
 
 from protocol.request_rows cimport RequestRow
 from protocol.topic_uses cimport TopicSums, TopicUse
+from protocol.wire_frame cimport WireFrame
 
 cdef enum FrameOutcome:
     FRAME_TAKEN = 0
@@ -82,6 +83,9 @@ cdef struct ClientIdCount:
     int32_t client_id
     int64_t count
 
+# Takes a frame with the row of its request, in place of events.
+ctypedef int (*FrameReceiver)(PyObject* receiver, bint is_response, const RequestRow* row, const WireFrame* frame) except -1
+
 cdef struct ExchangeState:
     int32_t connection  # ordinal in the series
     int32_t server  # text: its address and port
@@ -150,6 +154,8 @@ cdef struct ExchangeState:
     bint is_unclear  # as in kwire.protocol.tracking.pairing.Pairing
     bint sasl_raw
     bint reports_frames
+    FrameReceiver take_frame  # NULL where frames and rows become events
+    PyObject* receiver  # borrowed
     bint asks  # frames of a message are asked for
     const uint8_t* ways  # by api key, what is done with its bodies; NULL where all are read
     PyObject* events  # the list that they are added to; borrowed

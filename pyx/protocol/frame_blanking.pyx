@@ -10,7 +10,7 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
-from libc.stdint cimport int16_t, int32_t, uint8_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 
 from build_id cimport build_id
 from codec.listed_fields cimport ListedFields, field_at, fields_free, fields_list
@@ -170,37 +170,29 @@ cdef class FrameBlanker:
 
     def response(self, bytes frame not None, api_key, api_version, *, index=-1, mechanism=None, bint whole=True):
         cdef bytes made = PyBytes_FromStringAndSize(PyBytes_AS_STRING(frame), PyBytes_GET_SIZE(frame))
-        if self.blank_response(<uint8_t*>PyBytes_AS_STRING(made), PyBytes_GET_SIZE(made), api_key, api_version, index, whole):
-            return made
+        if api_key is not None and api_version is not None:
+            if self.blank_response(<uint8_t*>PyBytes_AS_STRING(made), PyBytes_GET_SIZE(made), api_key, api_version, index, whole):
+                return made
         return self.pure.response(frame, api_key, api_version, index=index, mechanism=mechanism, whole=whole)
 
     def seen(self, event, bytes frame not None):
-        cdef bytes made = PyBytes_FromStringAndSize(PyBytes_AS_STRING(frame), PyBytes_GET_SIZE(frame))
-        if self.blank_seen(event, <uint8_t*>PyBytes_AS_STRING(made), PyBytes_GET_SIZE(made)):
-            return made
-        return self.pure.seen(event, frame)
-
-    cdef bint blank_seen(self, event, uint8_t* frame, Py_ssize_t size) except -1:
-        """Blank a frame of a `FrameSeen`; False for what the pure twin's `seen` has to blank, from the bytes as they came."""
-        cdef bint whole
         if event.kind == "token":
-            return False
-        whole = size == event.length
+            return self.pure.seen(event, frame)
+        whole, index = len(frame) == event.length, -1 if event.request_index is None else event.request_index
         if event.direction == "request":
-            return self.blank_request(frame, size, whole)
-        return self.blank_response(frame, size, event.api_key, event.api_version, event.request_index, whole)
+            return self.request(frame, index=index, mechanism=event.sasl_mechanism, whole=whole)
+        return self.response(frame, event.api_key, event.api_version, index=index, mechanism=event.sasl_mechanism, whole=whole)
 
     cdef bint blank_request(self, uint8_t* frame, Py_ssize_t size, bint whole) except -1:
+        """Blank a frame; False for what the pure twin has to blank, from the bytes as they came."""
         if self.hides_hosts or size < HEAD:
             return False
         return blanked(plan_of(False, <int16_t>load_16(frame), <int16_t>load_16(frame + 2)), False, frame, size, whole)
 
-    cdef bint blank_response(self, uint8_t* frame, Py_ssize_t size, object api_key, object api_version, object index, bint whole) except -1:
+    cdef bint blank_response(self, uint8_t* frame, Py_ssize_t size, int api_key, int version, int64_t index, bint whole) except -1:
         cdef Plan plan
-        cdef int version
-        if self.hides_hosts or api_key is None or api_version is None:
+        if self.hides_hosts:
             return False
-        version = api_version
         if api_key == API_VERSIONS and size >= BEHIND_ERROR and load_16(frame + BEHIND_ERROR - 2) == UNSUPPORTED_VERSION:
             version = 0  # a refusal comes in version 0 form whatever was asked (KIP-511)
         plan = plan_of(True, api_key, version)

@@ -313,7 +313,7 @@ cdef inline int take_request(ExchangeState* exchange, SeriesState* series, const
     exchange.requests += 1
     if exchange.is_tracked:
         if exchange.reports_frames:
-            say_frame(exchange, series, "request", row, frame)
+            say_frame(exchange, series, False, row, frame)
     else:
         if cursor.p != cursor.end and not damaged:
             tell_trailing(exchange, series, "request", row, frame, cursor.p - payload)
@@ -329,10 +329,11 @@ cdef inline int take_request(ExchangeState* exchange, SeriesState* series, const
     if field_plan.traits & CHECKS_GROUP:
         traits |= field_plan.traits & KEEPS_REQUEST  # violations are reported whatever is wanted
     if is_silent:
-        row_done(exchange, series, waiting)
-        if series.wanted & USES_TOPICS and not is_skipped:
-            count_topics(exchange, series, &series.request_uses, waiting, 0)
-        forget_time(exchange, series, waiting)
+        if exchange.take_frame is NULL:
+            row_done(exchange, series, waiting)
+            if series.wanted & USES_TOPICS and not is_skipped:
+                count_topics(exchange, series, &series.request_uses, waiting, 0)
+            forget_time(exchange, series, waiting)
         waiting_free(&series.spare, waiting)
     else:
         if not headless and not is_skipped:

@@ -40,7 +40,7 @@ cdef inline int give_up(ExchangeState* exchange, SeriesState* series, WaitingReq
     """A request that waits no longer gets no response; it is let go of."""
     cdef uint32_t traits = traits_of(series, waiting)
     cdef TopicUses* uses = &series.merged
-    if not waiting.is_token:
+    if not waiting.is_token and exchange.take_frame is NULL:
         if waiting.response_breaks < exchange.response_breaks or waiting.may_be_silent or exchange.is_unclear or exchange.server_unseen:
             waiting.row.state = UNSEEN
         else:
@@ -90,7 +90,9 @@ cdef inline int take_skipped(ExchangeState* exchange, SeriesState* series, Waiti
     cdef RequestRow* row = &waiting.row
     answered_at(exchange, waiting, frame)
     if exchange.reports_frames:
-        say_frame(exchange, series, "response", row, frame)
+        say_frame(exchange, series, True, row, frame)
+    if exchange.take_frame is not NULL:
+        return 0
     row_done(exchange, series, waiting, frame.end_ns)
     if frame.flags & UNENDED:
         last_row(<list>exchange.events, series.classes.row_type).response_time = None
@@ -177,7 +179,9 @@ cdef inline int take_answer(ExchangeState* exchange, SeriesState* series, Waitin
     memcpy(row.columns, columns, sizeof(columns))
     if exchange.is_tracked:
         if exchange.reports_frames:
-            say_frame(exchange, series, "response", row, frame)
+            say_frame(exchange, series, True, row, frame)
+        if exchange.take_frame is not NULL:
+            return FRAME_TAKEN
         if traits & (LEARNS | WATCHED) or (traits & WATCHED_ON_ERROR and error != 0 and error != no_int()):
             response = payload_object(payload, size)
             if traits & LEARNS:

@@ -11,9 +11,14 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove
 
 from build_id cimport build_id
-from capture.exported_talk cimport MOST_TAGS, Packets, packets_free, talk_closed, talk_cut, talk_data, talk_lost, talk_opened
+from capture.exported_talk cimport (
+    MOST_PAYLOAD, MOST_TAGS, Packets, packets_free, talk_closed, talk_cut, talk_data, talk_lost, talk_opened, talk_room,
+)
 from kwire.protocol._native.frame_blanking cimport FrameBlanker
-from kwire.protocol._native.tracker cimport Connection
+from kwire.protocol._native.tracker cimport Connection, EventSink
+from protocol.event_rows cimport frame_seen
+from protocol.request_rows cimport RequestRow
+from protocol.wire_frame cimport WireFrame
 from wire.cursor cimport Bytes
 from wire.grown cimport grown
 from wire.turns cimport Turn, one_at_a_time, turn_leave
@@ -39,7 +44,7 @@ cdef object log = logging.getLogger("kwire.proxy")
 
 
 @cython.final
-cdef class TappedConnection:
+cdef class TappedConnection(EventSink):
     """One connection; arguments and methods are those of the pure backend."""
 
     def __init__(self, file, peer, local, Py_ssize_t snaplen, int64_t time_ns):
@@ -54,6 +59,8 @@ cdef class TappedConnection:
             self.talk.ports[side] = ends[side].port
         self.file = file
         self.connection = Connection(frames=True, bodies=())
+        self.connection.sink = self.connection.state.receiver = <PyObject*>self
+        self.connection.state.take_frame = take_frame
         self.blanker = FrameBlanker()
         self.kept = LENGTH + snaplen
         self.looks = True
@@ -61,6 +68,8 @@ cdef class TappedConnection:
         self.offer()
 
     def __dealloc__(self):
+        if self.connection is not None:
+            self.connection.sink = NULL
         packets_free(&self.packets)
         free(self.streams[CLIENT].bytes)
         free(self.streams[SERVER].bytes)
@@ -80,7 +89,8 @@ cdef class TappedConnection:
         if not self.looks:
             return
         try:
-            self.add_packets(self.connection.lost(direction, count, time_ns), side, NULL, 0, time_ns, out)
+            self.latest = Latest(side, NULL, 0, time_ns, out)
+            self.connection.lost(direction, count, time_ns)
             check_room(talk_cut(out, &self.talk, side, stream.at - stream.written, time_ns))
             check_room(talk_lost(out, &self.talk, side, count, time_ns))
             stream.at += count
@@ -115,7 +125,8 @@ cdef class TappedConnection:
         if not self.looks:
             return 0
         try:
-            self.add_packets(self.connection.receive_bytes(side, data, size, time_ns, 0), side, data, size, time_ns, out)
+            self.latest = Latest(side, data, size, time_ns, out)
+            self.connection.receive_bytes(side, data, size, time_ns, 0)
             self.keep(&self.streams[side], data, size)
         except Exception:
             # Any fault of the tracker or of blanking: traffic must not stop because a copy of it cannot be written. It is logged whole.
@@ -132,58 +143,83 @@ cdef class TappedConnection:
     cdef int offer(self) except -1:
         return packets_offer(&self.packets, self.file)
 
-    cdef int add_packets(self, list events, int side, Bytes data, Py_ssize_t size, int64_t time_ns, Packets* out) except -1:
-        """The packets of frames; `data` came last, from `side`. Behind a hole, bytes of one side show what frames the other one has."""
-        cdef int direction
+    cdef int take_events(self, Connection connection, list events) except -1:
+        """What the tracker's rules in Python say."""
+        cdef int64_t begin, size
         for event in events:
             if type(event) is FrameSeen:
-                direction = CLIENT if event.direction == "request" else SERVER
-                if direction == side:
-                    self.add_frame(event, direction, data, size, time_ns, out)
+                begin, size = event.stream_offset, 0 if event.kind == "length" else event.length
+                if event.kind == "proxy":
+                    self.add_frame(event.direction == "response", begin, begin + size, 0, event, NULL)
                 else:
-                    self.add_frame(event, direction, NULL, 0, time_ns, out)
+                    self.add_frame(event.direction == "response", begin, begin + LENGTH + size, self.kept, event, NULL)
         return 0
 
-    cdef int add_frame(self, event, int direction, Bytes data, Py_ssize_t size, int64_t time_ns, Packets* out) except -1:
+    cdef int add_frame(self, int direction, int64_t begin, int64_t end, int64_t most, event, const RequestRow* row) except -1:
+        """The packets of a frame with its first bytes, `most` at most; it has an event or the row of its request.
+
+        Behind a hole, bytes of one side show what frames the other one has."""
         cdef Beginning* stream = &self.streams[direction]
-        cdef str kind = event.kind
-        cdef int64_t begin = event.stream_offset
-        cdef int64_t end = begin + (0 if kind == "length" else <int64_t>event.length) + (0 if kind == "proxy" else LENGTH)
-        cdef Py_ssize_t have = 0
+        cdef Packets* out = self.latest.out
+        cdef int64_t time_ns = self.latest.time_ns
+        cdef Py_ssize_t have = self.first_bytes(direction, begin, <Py_ssize_t>min(end - begin, most), NULL)
         cdef uint8_t* frame
-        if kind != "proxy":
-            have = first_bytes(stream, begin, <Py_ssize_t>min(end - begin, <int64_t>self.kept), data, size, NULL)
         if begin < stream.written:  # bytes of it were missed
             forget(stream, end)
             check_room(talk_cut(out, &self.talk, direction, end - stream.written, time_ns))
             stream.written = max(end, stream.written)
             return 0
         check_room(talk_cut(out, &self.talk, direction, begin - stream.written, time_ns))  # bytes that were not understood
-        if have >= LENGTH:
+        if have < LENGTH:
+            have = 0
+        elif have <= MOST_PAYLOAD:
+            frame = talk_room(out, &self.talk, direction, have, time_ns)
+            check_room(frame is not NULL)
+            self.write_frame(direction, begin, end, have, event, row, frame)
+        else:
             frame = <uint8_t*>malloc(have)
             check_room(frame is not NULL)
             try:
-                first_bytes(stream, begin, have, data, size, frame)
-                if kind == "length":
-                    have = LENGTH
-                elif not self.blanker.blank_seen(event, frame + LENGTH, have - LENGTH):
-                    first_bytes(stream, begin, have, data, size, frame)  # as it came
-                    self.blank_by_python(event, frame + LENGTH, have - LENGTH)
+                self.write_frame(direction, begin, end, have, event, row, frame)
                 check_room(talk_data(out, &self.talk, direction, frame, have, time_ns))
             finally:
                 free(frame)
-        else:
-            have = 0
         check_room(talk_cut(out, &self.talk, direction, end - begin - have, time_ns))
         stream.written = end
         forget(stream, end)
         return 0
 
-    cdef int blank_by_python(self, event, uint8_t* frame, Py_ssize_t size) except -1:
-        cdef bytes blanked = self.blanker.pure.seen(event, PyBytes_FromStringAndSize(<const char*>frame, size))
+    cdef int write_frame(
+        self, int direction, int64_t begin, int64_t end, Py_ssize_t have, event, const RequestRow* row, uint8_t* frame
+    ) except -1:
+        """Write the first bytes of a frame without secrets."""
+        cdef uint8_t* payload = frame + LENGTH
+        cdef Py_ssize_t size = have - LENGTH
+        cdef bint is_whole = have == end - begin
+        cdef bint done
+        cdef bytes blanked
+        self.first_bytes(direction, begin, have, frame)
+        if size == 0:
+            return 0
+        if event is None:
+            if direction == CLIENT:
+                done = self.blanker.blank_request(payload, size, is_whole)
+            else:
+                done = self.blanker.blank_response(payload, size, row.api_key, row.api_version, row.request_index, is_whole)
+            if done:
+                return 0
+            self.first_bytes(direction, begin, have, frame)  # as it came
+            event = frame_seen(&self.connection.state, self.connection.series.classes, direction, row, begin, end - begin - LENGTH)
+        blanked = self.blanker.seen(event, PyBytes_FromStringAndSize(<const char*>payload, size))
         assert len(blanked) == size
-        memcpy(frame, PyBytes_AS_STRING(blanked), size)
+        memcpy(payload, PyBytes_AS_STRING(blanked), size)
         return 0
+
+    cdef Py_ssize_t first_bytes(self, int direction, int64_t begin, Py_ssize_t most, uint8_t* out) noexcept:
+        """Count a frame's first bytes, `most` at most, and write them to `out` unless it is NULL."""
+        if direction == self.latest.side:
+            return first_bytes(&self.streams[direction], begin, most, self.latest.data, self.latest.size, out)
+        return first_bytes(&self.streams[direction], begin, most, NULL, 0, out)
 
     cdef int keep(self, Beginning* stream, Bytes data, Py_ssize_t size) except -1:
         """Keep what belongs to the frame that is not over, of bytes whose events are dealt with."""
@@ -208,6 +244,12 @@ cdef class TappedConnection:
             stream.room = 0
         stream.at += size
         return 0
+
+
+cdef int take_frame(PyObject* receiver, bint is_response, const RequestRow* row, const WireFrame* frame) except -1:
+    """What the tracker says natively."""
+    cdef TappedConnection tapped = <TappedConnection>receiver
+    return tapped.add_frame(is_response, frame.offset, frame.offset + LENGTH + frame.length, tapped.kept, None, row)
 
 
 cdef int packets_offer(Packets* packets, file) except -1:

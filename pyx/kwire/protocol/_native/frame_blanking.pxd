@@ -1,6 +1,6 @@
 """What pyx/protocol/frame_blanking.pyx offers to other compiled modules: frames that are blanked where they lie."""
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int64_t, uint8_t
 
 from wire.turns cimport Turn
 
@@ -11,6 +11,5 @@ cdef class FrameBlanker:
     cdef dict groups, carried  # its own, by the index of a request
     cdef bint hides_hosts
 
-    cdef bint blank_seen(self, event, uint8_t* frame, Py_ssize_t size) except -1
     cdef bint blank_request(self, uint8_t* frame, Py_ssize_t size, bint whole) except -1
-    cdef bint blank_response(self, uint8_t* frame, Py_ssize_t size, object api_key, object api_version, object index, bint whole) except -1
+    cdef bint blank_response(self, uint8_t* frame, Py_ssize_t size, int api_key, int version, int64_t index, bint whole) except -1

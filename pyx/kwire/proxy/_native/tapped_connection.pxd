@@ -4,7 +4,8 @@ from libc.stdint cimport int64_t, uint8_t
 
 from capture.exported_talk cimport Packets, Talk
 from kwire.protocol._native.frame_blanking cimport FrameBlanker
-from kwire.protocol._native.tracker cimport Connection
+from kwire.protocol._native.tracker cimport Connection, EventSink
+from protocol.request_rows cimport RequestRow
 from wire.cursor cimport Bytes
 from wire.turns cimport Turn
 
@@ -18,13 +19,23 @@ cdef struct Beginning:
     int64_t written  # offset of the next byte that the capture has no packet for
 
 
-cdef class TappedConnection:
+# Bytes that came last, and where packets go.
+cdef struct Latest:
+    int side
+    Bytes data
+    Py_ssize_t size
+    int64_t time_ns
+    Packets* out
+
+
+cdef class TappedConnection(EventSink):
     cdef Turn* turn  # see wire/turns.pxd
     cdef object file
     cdef Connection connection
     cdef FrameBlanker blanker
     cdef Talk talk
     cdef Packets packets
+    cdef Latest latest
     cdef Beginning[2] streams
     cdef Py_ssize_t kept
     cdef bint looks
@@ -33,9 +44,11 @@ cdef class TappedConnection:
     cdef int take_bytes(self, int side, Bytes data, Py_ssize_t size, int64_t time_ns, Packets* out) except -1
     cdef int stop(self) except -1
     cdef int offer(self) except -1
-    cdef int add_packets(self, list events, int side, Bytes data, Py_ssize_t size, int64_t time_ns, Packets* out) except -1
-    cdef int add_frame(self, event, int direction, Bytes data, Py_ssize_t size, int64_t time_ns, Packets* out) except -1
-    cdef int blank_by_python(self, event, uint8_t* frame, Py_ssize_t size) except -1
+    cdef int add_frame(self, int direction, int64_t begin, int64_t end, int64_t most, event, const RequestRow* row) except -1
+    cdef int write_frame(
+        self, int direction, int64_t begin, int64_t end, Py_ssize_t have, event, const RequestRow* row, uint8_t* frame
+    ) except -1
+    cdef Py_ssize_t first_bytes(self, int direction, int64_t begin, Py_ssize_t most, uint8_t* out) noexcept
     cdef int keep(self, Beginning* stream, Bytes data, Py_ssize_t size) except -1
 
 
