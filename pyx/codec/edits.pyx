@@ -9,7 +9,7 @@ from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, malloc, qsort
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from build_id cimport build_id
 from codec.edit_program cimport (
@@ -23,7 +23,7 @@ from codec.edit_values cimport Kind, kinds_of, plain_content, value_at
 from codec.marked_program cimport RuleMembers, marked_lower, marked_release
 from codec.program cimport DEEPEST, Trace, program_lower, program_release
 from codec.skip cimport skip_block
-from codec.span_walk cimport MISSING, OWN, SpanWalk, walk_block, walk_close, walk_open
+from codec.span_walk cimport MISSING, OWN, SpanWalk, walk_block, walk_clear, walk_close, walk_open
 from codec.spans cimport NotedArray, NotedElement, Pattern, Place
 from wire.cursor cimport OK, TRAILING_BYTES, Bytes, Cursor, cursor_fail, cursor_open
 
@@ -74,7 +74,7 @@ cdef int run_message(EditRun* run, Bytes frame, Py_ssize_t size) except -1 nogil
     cdef NotedArray arrays[FEW_ARRAYS]
     cdef NotedElement elements[FEW_PLACES]
     cdef int32_t registers = run.program.registers
-    memset(&run.walk, 0, sizeof(SpanWalk))
+    walk_clear(&run.walk)
     run.walk.registers = few
     run.walk.places, run.walk.few_places, run.walk.place_room = places, places, FEW_PLACES
     run.walk.arrays, run.walk.few_arrays, run.walk.array_room = arrays, arrays, FEW_ARRAYS

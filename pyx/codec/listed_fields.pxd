@@ -5,10 +5,9 @@ C-level entry for other modules: `fields_list`, `fields_free`, and what `ListedF
 """
 
 from libc.stdint cimport int32_t
-from libc.string cimport memset
 
 from codec.marked_program cimport MarkedProgram
-from codec.span_walk cimport SpanWalk, walk_block, walk_close, walk_open
+from codec.span_walk cimport SpanWalk, walk_block, walk_clear, walk_close, walk_open
 from codec.spans cimport Place
 from wire.cursor cimport OK, Bytes
 
@@ -28,7 +27,7 @@ cdef inline void fields_list(
     ListedFields* found, const MarkedProgram* program, Bytes data, Py_ssize_t size, Py_ssize_t offset, bint whole
 ) noexcept nogil:
     """List the fields of the message at an offset, whose end was cut off unless it is `whole`; `fields_free` comes after it."""
-    memset(&found.walk, 0, sizeof(SpanWalk))
+    walk_clear(&found.walk)
     found.walk.places = found.walk.few_places = found.few
     found.walk.place_room = FEW
     found.walk.lists = True

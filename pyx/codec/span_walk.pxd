@@ -8,6 +8,7 @@ minds no text, may end before the message does, and knows up to where it underst
 
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free
+from libc.string cimport memset
 
 from codec.fast_skip cimport SHORT_STRUCTS, STRUCTS_32, FastSkips, fast_items, fast_struct
 from codec.marked_program cimport Mark, MarkedProgram, Owned, RuleMembers
@@ -40,8 +41,6 @@ cdef struct SpanWalk:
     const Pattern* choices  # NULL: every single is written down, its choice is its number
     Place* registers
     Cursor cursor
-    Trace trace
-    Py_ssize_t indexes[DEEPEST]
     int32_t depth
     int32_t section
     bint no_memory
@@ -65,6 +64,13 @@ cdef struct SpanWalk:
     Place* few_places
     NotedArray* few_arrays
     NotedElement* few_elements
+    Trace trace
+    Py_ssize_t indexes[DEEPEST]
+
+
+cdef inline void walk_clear(SpanWalk* walk) noexcept nogil:
+    """Make a walk of zeros, but for the arrays at its end: its depths say how much of them is set."""
+    memset(walk, 0, <char*>walk.trace.operation - <char*>walk)
 
 
 cdef inline void walk_open(SpanWalk* walk, const MarkedProgram* marked, Bytes base, Py_ssize_t size, Py_ssize_t offset) noexcept nogil:

@@ -92,7 +92,7 @@ class TapFile:
     def _next(self) -> BinaryIO:
         self._number += 1
         path = self._path.with_name(f"{self._path.stem}_{self._number:05d}{self._path.suffix}")
-        made = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "wb", _BATCH_BYTES)
+        made = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "wb")
         made.write(self._head)
         made.flush()
         self._size = len(self._head)
