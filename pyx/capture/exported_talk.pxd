@@ -46,30 +46,47 @@ cdef struct Talk:
     bint[2] closed
 
 
+# A packet with whole frames of one direction; the next ones are added to it while it is the last packet.
+cdef struct OpenPacket:
+    int direction
+    Py_ssize_t at
+    Py_ssize_t end  # -1 for none
+    Py_ssize_t payload
+
+
 cdef inline void packets_free(Packets* packets) noexcept nogil:
     free(packets.bytes)
     memset(packets, 0, sizeof(Packets))
+
+
+cdef inline uint8_t* block_room(Packets* packets, Py_ssize_t at, Py_ssize_t captured, Py_ssize_t cut) noexcept nogil:
+    """Give the last block, at an offset, the size of its packet, and return it; NULL without memory."""
+    cdef Py_ssize_t whole = AROUND_BYTES + ((captured + 3) & ~<Py_ssize_t>3)
+    cdef uint8_t* p = <uint8_t*>grown(packets.bytes, &packets.room, at + whole, LEAST_ROOM, 1)
+    if p is NULL:
+        return NULL
+    packets.bytes = p
+    packets.size = at + whole
+    p += at
+    put_32(p + 4, <uint32_t>whole)
+    put_32(p + 20, <uint32_t>captured)
+    put_32(p + 24, <uint32_t>(captured + cut))
+    memset(p + HEAD_BYTES + captured, 0, whole - AROUND_BYTES - captured)
+    put_32(p + whole - 4, <uint32_t>whole)
+    return p
 
 
 cdef inline uint8_t* packet_room(
     Packets* packets, const Talk* talk, int direction, int flags, Py_ssize_t size, Py_ssize_t cut, int64_t time_ns
 ) noexcept nogil:
     """Append a packet, and return the place of its payload: at most `MOST_PAYLOAD` bytes, and `cut` more left out; NULL without memory."""
-    cdef Py_ssize_t captured = talk.tag_bytes[direction] + TCP_BYTES + size
-    cdef Py_ssize_t whole = AROUND_BYTES + ((captured + 3) & ~<Py_ssize_t>3)
-    cdef uint8_t* p = <uint8_t*>grown(packets.bytes, &packets.room, packets.size + whole, LEAST_ROOM, 1)
+    cdef uint8_t* p = block_room(packets, packets.size, talk.tag_bytes[direction] + TCP_BYTES + size, cut)
     if p is NULL:
         return NULL
-    packets.bytes = p
-    p += packets.size
-    packets.size += whole
     put_32(p, PACKET_BLOCK)
-    put_32(p + 4, <uint32_t>whole)
     put_32(p + 8, 0)
     put_32(p + 12, <uint32_t>(<uint64_t>time_ns >> 32))
     put_32(p + 16, <uint32_t>time_ns)
-    put_32(p + 20, <uint32_t>captured)
-    put_32(p + 24, <uint32_t>(captured + cut))
     p += HEAD_BYTES
     memcpy(p, talk.tags[direction], talk.tag_bytes[direction])
     p += talk.tag_bytes[direction]
@@ -80,10 +97,7 @@ cdef inline uint8_t* packet_room(
     p[12], p[13] = WORDS, <uint8_t>flags
     store_16(p + 14, WINDOW)
     store_32(p + 16, 0)
-    p += TCP_BYTES
-    memset(p + size, 0, whole - AROUND_BYTES - captured)
-    put_32(p + (whole - AROUND_BYTES - captured) + size, <uint32_t>whole)
-    return p
+    return p + TCP_BYTES
 
 
 cdef inline bint put_packet(
@@ -117,11 +131,23 @@ cdef inline bint talk_data(Packets* packets, Talk* talk, int direction, Bytes da
     return True
 
 
-cdef inline uint8_t* talk_room(Packets* packets, Talk* talk, int direction, Py_ssize_t size, int64_t time_ns) noexcept nogil:
-    """As `talk_data` of at most `MOST_PAYLOAD` bytes, which the caller writes."""
-    cdef uint8_t* payload = packet_room(packets, talk, direction, PUSH | ACK, size, 0, time_ns)
+cdef inline uint8_t* talk_room(
+    Packets* packets, Talk* talk, OpenPacket* last, int direction, Py_ssize_t size, int64_t time_ns
+) noexcept nogil:
+    """As `talk_data` of at most `MOST_PAYLOAD` bytes, which the caller writes; in the last packet if they fit there."""
+    cdef Py_ssize_t before = talk.tag_bytes[direction] + TCP_BYTES + last.payload
+    cdef uint8_t* p
+    if last.end == packets.size and last.direction == direction and last.payload + size <= MOST_PAYLOAD:
+        p = block_room(packets, last.at, before + size, 0)
+        if p is not NULL:
+            p += HEAD_BYTES + before
+        last.payload += size
+    else:
+        last.direction, last.at, last.payload = direction, packets.size, size
+        p = packet_room(packets, talk, direction, PUSH | ACK, size, 0, time_ns)
+    last.end = packets.size
     talk.numbers[direction] += size
-    return payload
+    return p
 
 
 cdef inline bint talk_cut(Packets* packets, Talk* talk, int direction, int64_t count, int64_t time_ns) noexcept nogil:

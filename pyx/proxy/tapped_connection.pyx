@@ -12,7 +12,7 @@ from libc.string cimport memcpy, memmove
 
 from build_id cimport build_id
 from capture.exported_talk cimport (
-    MOST_PAYLOAD, MOST_TAGS, Packets, packets_free, talk_closed, talk_cut, talk_data, talk_lost, talk_opened, talk_room,
+    MOST_PAYLOAD, MOST_TAGS, OpenPacket, Packets, packets_free, talk_closed, talk_cut, talk_data, talk_lost, talk_opened, talk_room,
 )
 from kwire.protocol._native.frame_blanking cimport FrameBlanker
 from kwire.protocol._native.tracker cimport Connection, EventSink
@@ -89,7 +89,7 @@ cdef class TappedConnection(EventSink):
         if not self.looks:
             return
         try:
-            self.latest = Latest(side, NULL, 0, time_ns, out)
+            self.latest = Latest(side, NULL, 0, time_ns, out, OpenPacket(0, 0, -1, 0))
             self.connection.lost(direction, count, time_ns)
             check_room(talk_cut(out, &self.talk, side, stream.at - stream.written, time_ns))
             check_room(talk_lost(out, &self.talk, side, count, time_ns))
@@ -125,7 +125,7 @@ cdef class TappedConnection(EventSink):
         if not self.looks:
             return 0
         try:
-            self.latest = Latest(side, data, size, time_ns, out)
+            self.latest = Latest(side, data, size, time_ns, out, OpenPacket(0, 0, -1, 0))
             self.connection.receive_bytes(side, data, size, time_ns, 0)
             self.keep(&self.streams[side], data, size)
         except Exception:
@@ -173,7 +173,7 @@ cdef class TappedConnection(EventSink):
         if have < LENGTH:
             have = 0
         elif have <= MOST_PAYLOAD:
-            frame = talk_room(out, &self.talk, direction, have, time_ns)
+            frame = talk_room(out, &self.talk, &self.latest.packet, direction, have, time_ns)
             check_room(frame is not NULL)
             self.write_frame(direction, begin, end, have, event, row, frame)
         else:

@@ -74,9 +74,24 @@ def packets(capture: bytes, port: int) -> list[tuple[bool, bytes, bytes]]:
     return found
 
 
-def of_side(found: list[tuple[bool, bytes, bytes]], is_proxy: bool) -> list[tuple[bytes, bytes]]:
-    """Without what acknowledges the other side's bytes, whose packets may come before or after."""
-    return [(header[:4] + header[8:], payload) for proxys, header, payload in found if proxys == is_proxy]
+def of_side(found: list[tuple[bool, bytes, bytes]], is_proxy: bool) -> tuple[bytes, list[bytes]]:
+    """Bytes of a side, in packets of whole frames one behind the other, and the headers of its packets without bytes.
+
+    Reads decide which frames share a packet. Acknowledgments are left out: packets of the other side may come before or after."""
+    data, others = b"", []
+    for proxys, header, payload in found:
+        if proxys != is_proxy:
+            continue
+        if payload:
+            assert int.from_bytes(header[:4], "big") == 1 + len(data)
+        else:
+            others.append(header[:4] + header[8:])
+        data += payload
+        while payload:
+            size = 4 + int.from_bytes(payload[:4], "big")
+            assert size <= len(payload)
+            payload = payload[size:]
+    return data, others
 
 
 def talk(loop: str, folder: Path) -> tuple[list[tuple[bool, bytes, bytes]], list[dict[str, Any]]]:
@@ -111,7 +126,7 @@ def test_both_loops_write_the_same(secured: str, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(proxied_sockets, "TLS", None)
     theirs, their_lines = talk("asyncio", tmp_path / "asyncio")
     assert [of_side(ours, side) for side in (False, True)] == [of_side(theirs, side) for side in (False, True)]
-    client = b"".join(payload for _, payload in of_side(ours, False))
+    client, _ = of_side(ours, False)
     assert client.startswith(SASL.replace(PASSWORD, b"x" * len(PASSWORD)))
     assert heartbeat(39, 39 * 40)[: len(heartbeat(39))] in client  # bytes behind a message are blanked
     shown = [[(each["requestHeader"], each["request"], each["response"]) for each in lines] for lines in (our_lines, their_lines)]
@@ -143,7 +158,8 @@ def test_what_the_taps_miss_is_counted_and_named(secured: str, tmp_path: Path, c
     missed, port = asyncio.run(go())
     assert missed == len(heartbeat(1, 5000))
     assert f"the taps drop bytes that arrive faster than they can be blanked: {missed} more, {missed} in all" in caplog.text
-    client = b"".join(payload for _, payload in of_side(packets((tmp_path / "tap_00001.pcapng").read_bytes(), port), False))
+    taken = packets((tmp_path / "tap_00001.pcapng").read_bytes(), port)
+    client = b"".join(payload for is_proxy, _, payload in taken if not is_proxy)
     assert client == heartbeat(0) + heartbeat(2)
     for name in ("tap_00001.pcapng", "log_00001.jsonl"):
         with tables.read_series([str(tmp_path / name)], "x", (port,)) as found:

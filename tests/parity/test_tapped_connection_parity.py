@@ -64,6 +64,9 @@ def conversation(frames: Frames, chance: random.Random) -> list[tuple[bytes, byt
             response = response[:-1] + b"\xff"
         elif luck < 0.25:
             request = request[:4] + b"\x7f\xff" + request[6:]
+        if made and chance.random() < 0.5:  # several in flight
+            request, response = made[-1][0] + request, made[-1][1] + response
+            made.pop()
         made.append((request, response))
     return made
 
@@ -125,6 +128,24 @@ def test_a_fault_ends_it_for_that_connection_alone(caplog: pytest.LogCaptureFixt
         assert caplog.text.count("the tap stops looking at a connection") == 1
         assert len(one) == 1
         assert asked in b"".join(other)
+
+
+def test_frames_share_packets_as_long_as_they_fit() -> None:
+    """Nine frames of 20,024 bytes in two reads: behind two SYNs, packets with three, two, three and one of them."""
+    asked = bytes.fromhex("00004e34 000c 0000 00000007 0001 63 4e20") + b"g" * 20_000 + bytes.fromhex("00000001 0001 6d")
+    files = Offered(), Offered()
+    for kind, file in zip((TappedConnection, Native), files, strict=True):
+        twin = kind(file, PEER, ("10.0.0.1", 9092), 65_536, 1)  # type: ignore[arg-type]
+        twin.from_client(asked * 5 + asked[:10_000], 2)
+        twin.from_client(asked[10_000:] + asked * 3, 3)
+    assert b"".join(files[1]) == b"".join(files[0])
+    written = b"".join(files[1])
+    assert written.count(asked) == 9
+    blocks, at = 0, 0
+    while at < len(written):
+        at += int.from_bytes(written[at + 4 : at + 8], "little")
+        blocks += 1
+    assert blocks == 2 + 2 + 2
 
 
 def test_a_frame_longer_than_a_packet() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from kwire.capture.tcp import Endpoint
 
-__all__ = ["PCAPNG_HEAD", "ExportedTalk", "address_tags"]
+__all__ = ["MOST_PAYLOAD", "PCAPNG_HEAD", "ExportedTalk", "address_tags"]
 
 _LINK_EXPORTED: Final = 252
 # pcapng: section header, then an interface whose times are nanoseconds (if_tsresol 9)
@@ -27,7 +27,7 @@ _TAG_IPV6: Final = (22, 23)
 _FIN, _SYN, _RST, _PUSH, _ACK = 1, 2, 4, 8, 16
 _WORDS: Final = 5 << 4  # a TCP header without options
 _WINDOW: Final = 65535
-_MOST_PAYLOAD: Final = 1 << 16
+MOST_PAYLOAD: Final = 1 << 16
 
 
 class ExportedTalk:
@@ -52,8 +52,8 @@ class ExportedTalk:
 
     def data(self, direction: int, data: bytes, time_ns: int) -> bytes:
         made = b""
-        for at in range(0, len(data), _MOST_PAYLOAD):
-            part = data[at : at + _MOST_PAYLOAD]
+        for at in range(0, len(data), MOST_PAYLOAD):
+            part = data[at : at + MOST_PAYLOAD]
             made += self._packet(direction, _PUSH | _ACK, part, time_ns)
             self.numbers[direction] += len(part)
         return made
@@ -62,7 +62,7 @@ class ExportedTalk:
         """Skip bytes of a direction as a snapshot length does."""
         made = b""
         while count > 0:
-            part = min(count, _MOST_PAYLOAD)
+            part = min(count, MOST_PAYLOAD)
             made += self._packet(direction, _PUSH | _ACK, b"", time_ns, cut=part)
             self.numbers[direction] += part
             count -= part

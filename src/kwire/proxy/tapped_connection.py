@@ -1,6 +1,7 @@
 """Capture packets of one client's traffic, without secrets.
 
-Each frame is kept up to the snap length, blanked as by `kwire trim`, and written when complete; its rest is marked as cut off.
+Each frame is kept up to the snap length, blanked as by `kwire trim`, and written when complete, in one packet with those that arrived
+with it; its rest is marked as cut off.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ import ipaddress
 import logging
 from collections.abc import Iterable
 
-from kwire.capture.exported_packets import ExportedTalk
+from kwire.capture.exported_packets import MOST_PAYLOAD, ExportedTalk
 from kwire.capture.tcp import Endpoint
 from kwire.protocol import Connection
-from kwire.protocol.events import Direction, FrameSeen
+from kwire.protocol.events import Direction, Event, FrameSeen
 from kwire.protocol.impl import frame_blanker
 from kwire.protocol.relay import Buffer
 from kwire.proxy.frame_beginnings import LENGTH, FrameBeginnings
@@ -50,8 +51,7 @@ class TappedConnection:
         if talk is None:
             return
         try:
-            events = self._connection.lost(direction, count, time_ns)
-            made = b"".join(self._packets(talk, side, b"", event, time_ns) for event in events if isinstance(event, FrameSeen))
+            made = self._packets(talk, side, b"", self._connection.lost(direction, count, time_ns), time_ns)
             made += talk.cut(side, self._streams[side].at - self._written[side], time_ns) + talk.lost(side, count, time_ns)
             self._streams[side].missed(count)
             self._written[side] = self._streams[side].at
@@ -77,28 +77,37 @@ class TappedConnection:
 
     def _receive(self, talk: ExportedTalk, direction: int, data: bytes, time_ns: int) -> None:
         take = self._connection.receive_request_bytes if direction == _CLIENT else self._connection.receive_response_bytes
-        made = b"".join(
-            self._packets(talk, direction, data, event, time_ns) for event in take(data, time_ns) if isinstance(event, FrameSeen)
-        )
+        made = self._packets(talk, direction, data, take(data, time_ns), time_ns)
         self._streams[direction].came(data)
         if made:
             self._file.offer(made)
 
-    def _packets(self, talk: ExportedTalk, side: int, data: bytes, event: FrameSeen, time_ns: int) -> bytes:
-        """Return the packets of a frame; `data` has the latest bytes, from `side`. After a gap, bytes of one side reveal frames of the
-        other."""
-        direction = _CLIENT if event.direction == "request" else _SERVER
-        data = data if direction == side else b""
+    def _packets(self, talk: ExportedTalk, side: int, data: bytes, events: Iterable[Event], time_ns: int) -> bytes:
+        """Return the packets of frames. Whole frames of one direction share a packet; `data` has the latest bytes, from `side`. After a
+        gap, bytes of one side reveal frames of the other."""
+        made, shared, before = b"", b"", side
+        for event in events:
+            if not isinstance(event, FrameSeen):
+                continue
+            direction = _CLIENT if event.direction == "request" else _SERVER
+            skipped, kept, cut = self._frame(direction, data if direction == side else b"", event)
+            if not skipped and not kept and not cut:
+                continue
+            if skipped or direction != before or len(shared) + len(kept) > MOST_PAYLOAD:
+                made, shared, before = made + talk.data(before, shared, time_ns), b"", direction
+            made, shared = made + talk.cut(direction, skipped, time_ns), shared + kept
+            if cut:
+                made, shared = made + talk.data(direction, shared, time_ns) + talk.cut(direction, cut, time_ns), b""
+        return made + talk.data(before, shared, time_ns)
+
+    def _frame(self, direction: int, data: bytes, event: FrameSeen) -> tuple[int, bytes, int]:
+        """Return the number of bytes before a frame that were not understood, its blanked beginning, and the number of its other bytes."""
         kept, end = self._streams[direction].take(event, data)
-        if event.stream_offset < self._written[direction]:  # bytes of it were missed
-            made = talk.cut(direction, end - self._written[direction], time_ns)
-            self._written[direction] = max(end, self._written[direction])
-            return made
-        made = talk.cut(direction, event.stream_offset - self._written[direction], time_ns)  # bytes that were not understood
+        written, self._written[direction] = self._written[direction], max(end, self._written[direction])
+        if event.stream_offset < written:  # bytes of it were missed
+            return 0, b"", max(end - written, 0)
         blanked = kept[:LENGTH] + self._blanked(event, kept[LENGTH:]) if len(kept) >= LENGTH else b""
-        made += talk.data(direction, blanked, time_ns) + talk.cut(direction, end - event.stream_offset - len(blanked), time_ns)
-        self._written[direction] = end
-        return made
+        return event.stream_offset - written, blanked, end - event.stream_offset - len(blanked)
 
     def _blanked(self, event: FrameSeen, frame: bytes) -> bytes:
         return b"" if event.kind == "length" else self._blanker.seen(event, frame)

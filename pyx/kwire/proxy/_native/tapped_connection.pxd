@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint8_t
 
-from capture.exported_talk cimport Packets, Talk
+from capture.exported_talk cimport OpenPacket, Packets, Talk
 from kwire.protocol._native.frame_blanking cimport FrameBlanker
 from kwire.protocol._native.tracker cimport Connection, EventSink
 from protocol.request_rows cimport RequestRow
@@ -26,6 +26,7 @@ cdef struct Latest:
     Py_ssize_t size
     int64_t time_ns
     Packets* out
+    OpenPacket packet
 
 
 cdef class TappedConnection(EventSink):
