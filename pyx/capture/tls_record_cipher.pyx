@@ -45,13 +45,11 @@ cdef class RecordCipher:
         return f"RecordCipher({self.suite.name})"
 
     cdef int begin(self) except -1:
-        cipher = self.plain()
-        if self.suite.cipher == "cbc":
-            self.cbc = cipher
-        else:
+        self.pure = self.plain()
+        if self.suite.cipher != "cbc":
             if len(self.keys.iv) != (IV_BYTES if self.has_sequence_nonce else IV_BYTES - EXPLICIT):
                 raise ValueError("the IV does not fit the cipher suite")
-            self.iv, self.decrypt = self.keys.iv, cipher.aead.decrypt
+            self.iv, self.decrypt = self.keys.iv, self.pure.aead.decrypt
         return 0
 
     cdef bytes open_record(self, int64_t sequence, int kind, int version, const uint8_t* data, Py_ssize_t size, PlainShape* shape):
@@ -60,10 +58,10 @@ cdef class RecordCipher:
         cdef uint8_t[HEADER_12] additional
         cdef bytes opened
         cdef int place
-        if self.decrypt is None and self.cbc is None:
+        if self.pure is None:
             self.begin()
-        if self.cbc is not None:
-            found = self.cbc.open(sequence, kind, version, PyBytes_FromStringAndSize(<const char*>data, size))
+        if self.decrypt is None:
+            found = self.pure.open(sequence, kind, version, PyBytes_FromStringAndSize(<const char*>data, size))
             if found is None:
                 return None
             shape.kind, shape.size, shape.padding = found.kind, len(found.data), found.padding
@@ -111,7 +109,12 @@ cdef class RecordCipher:
         )
         return None if opened is None else Opened(shape.kind, opened[:shape.size], shape.padding)
 
+    def __getattr__(self, name):
+        return getattr(self.plain(), name)
+
     def plain(self):
+        if self.pure is not None:
+            return self.pure
         if self.keys is None:
             self.keys = keys_13(self.secret, self.suite)
         return PureCipher(self.suite, self.keys, is_13=bool(self.is_13), encrypt_then_mac=bool(self.encrypt_then_mac))

@@ -114,7 +114,7 @@ cdef int end_encrypted(RowBatches owner, TrackedStream stream, TcpConnection con
         told = stream.plaintext
         told.state.server_unseen = stream.tracker.state.server_unseen
         told.end_all(connection.tcp.last_ns)
-    if stream.tls.shows_no_fault():
+    if stream.tls.rules.is_flawless:
         return 0
     summary_of(told, &owner.rows.shared, &summary)
     ending = Ending(

@@ -28,7 +28,7 @@ from tables.connection_row cimport (
 from tables.connection_slots cimport Slot, SlotList
 from wire.raw_python cimport raw_incref, raw_xdecref
 
-from kwire.capture._native.tls_connection cimport ClientHelloView, TlsConnection
+from kwire.capture._native.tls_connection cimport TlsConnection
 from kwire.protocol._native.tracker cimport Connection
 
 cdef enum:
@@ -274,8 +274,8 @@ cdef inline int end_stream(
     summary_of(connection, &rows.shared, &summary)
     if plaintext is not None:
         of_wire(&summary, wire, &rows.shared)
-        summary.bytes_opaque += tls.count_opaque()
-        totals_of(rows, file).bytes_decrypted += tls.count_decrypted()
+        summary.bytes_opaque += tls.rules.opaque_bytes
+        totals_of(rows, file).bytes_decrypted += tls.rules.decrypted_bytes
     if was_refused(tcp):
         summary.state = STATE_RESET  # also where the capture has the refusal before the SYN
     count_connection(totals_of(rows, file), tcp, summary.bytes_opaque)
@@ -316,11 +316,11 @@ cdef inline int of_wire(ConnectionTotals* summary, Connection wire, SeriesState*
 
 
 cdef inline int put_tls(int64_t* row, TlsConnection tls, TextTable* said) except -1:
-    cdef ClientHelloView hello = tls.client_hello
-    row[TLS_VERSION], row[TLS_CIPHER] = text_of(said, tls.version_to_show()), text_of(said, tls.cipher)
-    row[TLS_SNI], row[TLS_ALPN] = text_of(said, None if hello is None else hello.server_name), text_of(said, tls.alpn)
-    row[TLS_CLIENT_SUBJECT], row[TLS_DECRYPTED] = text_of(said, tls.subject), text_of(said, tls.use_of_keys())
-    ja3, ja4 = tls.both_fingerprints()
+    facts = tls.rules
+    row[TLS_VERSION], row[TLS_CIPHER] = text_of(said, facts.shown_version), text_of(said, facts.cipher)
+    row[TLS_SNI], row[TLS_ALPN] = text_of(said, facts.server_name), text_of(said, facts.alpn)
+    row[TLS_CLIENT_SUBJECT], row[TLS_DECRYPTED] = text_of(said, facts.subject), text_of(said, facts.decrypted)
+    ja3, ja4 = facts.fingerprints
     row[TLS_JA3], row[TLS_JA4] = text_of(said, ja3), text_of(said, ja4)
     return 0
 

@@ -17,8 +17,8 @@ cdef class RecordCipher:
     cdef bint is_13, encrypt_then_mac, has_sequence_nonce
     cdef bytes secret  # of TLS 1.3
     cdef object keys  # kwire.capture.tls.key_schedule.Keys; None before they are derived of `secret`
-    cdef object decrypt  # of the AEAD; None before the first record
-    cdef object cbc  # the pure cipher of a CBC suite; None for an AEAD, and before the first record
+    cdef object pure  # the pure cipher; None before the first record
+    cdef object decrypt  # of its AEAD; None for a CBC suite
     cdef bytes iv
     cdef Py_ssize_t overhead
 

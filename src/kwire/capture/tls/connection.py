@@ -242,18 +242,18 @@ class TlsConnection(Handshakes):
     @property
     def decrypted(self) -> str | None:
         """`yes`, `partly`, `failed` or `no_keys`; None while nothing was encrypted."""
-        opened = sum(each.opened for each in self._directions)
-        unopened = sum(each.unopened + (1 if each.stream.opaque else 0) for each in self._directions)
-        if opened:
-            return "partly" if unopened else "yes"
-        if not sum(each.protected for each in self._directions):
+        first, second = self._directions
+        if first.opened or second.opened:
+            return "partly" if first.unopened or second.unopened or first.stream.opaque or second.stream.opaque else "yes"
+        if not first.protected and not second.protected:
             return None
         return "failed" if self.key_use == "found" else "no_keys"
 
     @property
     def decrypted_bytes(self) -> int:
-        return sum(each.opened_bytes for each in self._directions)
+        return self._directions[0].opened_bytes + self._directions[1].opened_bytes
 
     @property
     def opaque_bytes(self) -> int:
-        return sum(each.opaque_bytes + each.stream.opaque for each in self._directions)
+        first, second = self._directions
+        return first.opaque_bytes + first.stream.opaque + second.opaque_bytes + second.stream.opaque

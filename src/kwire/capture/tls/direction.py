@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from kwire.capture import impl
 from kwire.capture.tls.cipher_suites import Suite
-from kwire.capture.tls.key_schedule import keys_13, next_secret
+from kwire.capture.tls.key_schedule import Keys, keys_13, next_secret
 from kwire.capture.tls.record_ciphers import Opened, RecordCipher
 from kwire.capture.tls.records import Records
 from kwire.protocol.tls_handshake import Messages
@@ -138,6 +138,14 @@ class Direction:
         self.unopened += 1
         if self.epochs:
             self.epochs[0].sequence += 1
+
+    def add_secret(self, kind: EpochKind, suite: Suite, secret: bytes) -> None:
+        """Append an epoch of TLS 1.3."""
+        self.epochs.append(Epoch.of_secret(kind, suite, secret))
+
+    def add_keys(self, suite: Suite, keys: Keys, encrypt_then_mac: bool) -> None:
+        """Append an epoch of TLS 1.2."""
+        self.epochs.append(Epoch("data", suite, RecordCipher(suite, keys, is_13=False, encrypt_then_mac=encrypt_then_mac)))
 
     def drop_epoch(self, kind: EpochKind) -> None:
         while len(self.epochs) > 1 and self.epochs[0].kind == kind:

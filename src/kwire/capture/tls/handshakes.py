@@ -11,9 +11,8 @@ from typing import Final, Literal
 
 from kwire.capture.tls.certificates import Certificate, read_certificate
 from kwire.capture.tls.cipher_suites import SUITES, Suite, suite_name
-from kwire.capture.tls.direction import Direction, Epoch
+from kwire.capture.tls.direction import Direction
 from kwire.capture.tls.key_schedule import keys_12, master_secret
-from kwire.capture.tls.record_ciphers import RecordCipher
 from kwire.capture.tls.records import Record
 from kwire.capture.tls.session_keys import Secrets, SeriesKeys, Session
 from kwire.protocol.tls_fingerprints import ja3, ja4
@@ -69,7 +68,7 @@ class Handshakes:
         self._directions = (Direction(), Direction())
         self._version = 0
         self._suite: Suite | None = None
-        self._transcript: bytes | None = b""  # of the handshake, where a premaster secret may need its hash
+        self._transcript: bytes | bytearray | None = bytearray()  # of the handshake, where a premaster secret may need its hash
         self._session: Session | None = None  # of TLS 1.2, once its keys are known
         self._saw_certificate = False
         self._tried_late = [0, 0]
@@ -111,7 +110,10 @@ class Handshakes:
     def _message(self, keys: SeriesKeys, side: int, number: int, message: bytes, mark: tuple[int, int]) -> None:
         direction = self._directions[side]
         if self._transcript is not None and number != FINISHED and not self._completed:
-            self._transcript = self._transcript + message if len(self._transcript) < _MOST_TRANSCRIPT else None
+            if self.is_13 or len(self._transcript) >= _MOST_TRANSCRIPT:
+                self._transcript = None  # only a premaster secret of TLS 1.2 needs it
+            else:
+                self._transcript += message
         if number == CLIENT_HELLO:
             self._client_hello(side, message)
         elif number == SERVER_HELLO:
@@ -139,7 +141,7 @@ class Handshakes:
                 direction.drop_epoch("handshake")
             elif self._session and self.server is not None and self.server.session_id:
                 keys.remember(self.server.session_id, self._session._replace(subject=self.subject))
-            self._completed = self._completed or all(each.finished for each in self._directions)
+            self._completed = self._completed or (self._directions[0].finished and self._directions[1].finished)
 
     def _client_hello(self, side: int, message: bytes) -> None:
         read = read_client_hello(message)
@@ -147,7 +149,7 @@ class Handshakes:
             return
         if self._completed:
             self.renegotiated = True
-            self._transcript, self._session, self._saw_certificate, self._completed = message, None, False, False
+            self._transcript, self._session, self._saw_certificate, self._completed = bytearray(message), None, False, False
         elif self.client_side is None:
             self.client_side = side
         self.hello = read
@@ -215,11 +217,11 @@ class Handshakes:
             direction.epochs = []
             early = secrets.get("CLIENT_EARLY_TRAFFIC_SECRET") if name == "CLIENT" else None
             if early and self.hello is not None and self.hello.early_data:
-                direction.epochs.append(Epoch.of_secret("early", suite, early))
+                direction.add_secret("early", suite, early)
             if secret := secrets.get(f"{name}_HANDSHAKE_TRAFFIC_SECRET"):
-                direction.epochs.append(Epoch.of_secret("handshake", suite, secret))
+                direction.add_secret("handshake", suite, secret)
             if secret := secrets.get(f"{name}_TRAFFIC_SECRET_0"):
-                direction.epochs.append(Epoch.of_secret("data", suite, secret))
+                direction.add_secret("data", suite, secret)
             if direction.epochs:
                 self.key_use = "found"
 
@@ -251,8 +253,7 @@ class Handshakes:
         assert self.client_side is not None
         pair = keys_12(master, hello.random, server.random, suite)
         for side, each in ((self.client_side, pair[0]), (1 - self.client_side, pair[1])):
-            cipher = RecordCipher(suite, each, is_13=False, encrypt_then_mac=server.encrypt_then_mac)
-            self._directions[side].epochs.append(Epoch("data", suite, cipher))
+            self._directions[side].add_keys(suite, each, server.encrypt_then_mac)
 
     def _premaster(self, keys: SeriesKeys, secrets: Secrets, key_exchange: bytes | None) -> bytes | None:
         if key_exchange is None:
