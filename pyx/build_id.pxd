@@ -1,4 +1,4 @@
-"""Which build a module is of: `kwire.codec.impl` refuses modules of different builds in one process.
+"""Build id of a module: `kwire.codec.impl` rejects modules of different builds in one process.
 
 setup.py gives the id to the compiler; modules that something else compiles have none, and are not compared.
 """

@@ -79,7 +79,7 @@ cdef bint is_next(const TcpState* tcp, const Packet* syn) noexcept:
 
 
 cdef StreamSink native_sink(object sink):
-    """What takes the streams for a sink: itself, its `stream_sink` where it has one, or what calls its methods in Python."""
+    """Return the receiver of a sink's streams: itself, its `stream_sink` if any, or an adapter that calls its methods in Python."""
     if isinstance(sink, StreamSink):
         return <StreamSink>sink
     made = getattr(sink, "stream_sink", None)

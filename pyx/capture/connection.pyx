@@ -249,7 +249,7 @@ cdef class TcpConnection:
         return 0
 
     cdef int64_t early_by(self, const Packet* packet) noexcept:
-        """How many bytes of the other side (of its own, for a RST) the packet presupposes that have not been seen."""
+        """Count unseen bytes of the other side (of its own, for a RST) that the packet presupposes."""
         cdef const TcpFlow* flow
         cdef uint32_t sequence
         if packet.flags & RST:
@@ -263,7 +263,7 @@ cdef class TcpConnection:
         return distance(sequence, <uint32_t>flow.next)
 
     cdef bint fills(self, const Packet* packet) noexcept:
-        """Whether a packet may bring what the first one held waits for."""
+        """Return whether a packet may bring the bytes that the first held packet waits for."""
         cdef const Packet* first = &self.tcp.held[0].packet
         cdef int hole = first.direction if first.flags & RST else 1 - first.direction
         cdef uint32_t needed = first.seq if first.flags & RST else first.ack

@@ -84,7 +84,7 @@ cdef void replace(Fragment* piece, int64_t start, int64_t end, object data, cons
 
 
 cdef Py_ssize_t place_of(const TcpFlow* flow, int64_t start) noexcept nogil:
-    """How many fragments begin at `start` or before it."""
+    """Count the fragments that begin at or before `start`."""
     cdef Py_ssize_t low = 0
     cdef Py_ssize_t high = waiting_count(flow)
     cdef Py_ssize_t middle

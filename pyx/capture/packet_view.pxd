@@ -89,7 +89,7 @@ cdef inline int ether_type(uint32_t number) noexcept nogil:
 
 
 cdef inline void clip(PacketView* view, int64_t length) noexcept nogil:
-    """What follows is `length` bytes on the wire; the rest of the frame is padding."""
+    """Limit the view to `length` bytes on the wire; the rest of the frame is padding."""
     cdef int64_t stored = view.end - view.at
     if stored > length:
         stored = length

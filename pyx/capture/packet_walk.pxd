@@ -113,7 +113,7 @@ cdef inline int64_t record_time(Scan* scan, Bytes at, int64_t unit) noexcept nog
 
 
 cdef inline int implausible_record(Scan* scan, Bytes at, int64_t unit, bint timed, int64_t time_ns) noexcept nogil:
-    """What is odd about the header of a pcap record, `time_ns` being the time of the one before."""
+    """Return an implausible fact of a pcap record's header, 0 for none; `time_ns` is the time of the previous record."""
     cdef uint32_t captured = order_32(at + 8, scan.big_endian)
     if order_32(at + 4, scan.big_endian) * unit >= 1000000000 or (timed and not is_near(scan, record_time(scan, at, unit), time_ns)):
         return IMPLAUSIBLE_TIME
@@ -316,7 +316,7 @@ cdef inline void scan_pcapng(Scan* scan) noexcept nogil:
 
 
 cdef inline void scan_routed(Scan* scan) noexcept nogil:
-    """What `route_packet` wrote. The router has counted the packets; only what becomes of fragments is counted here."""
+    """Walk the output of `route_packet`. The router has counted the packets, so only fragments are counted here."""
     cdef Bytes at = scan.at
     cdef int64_t before = scan.packets
     cdef int64_t tcp, cut, time_ns

@@ -85,7 +85,7 @@ cdef inline int64_t distance(uint32_t ahead, uint32_t behind) noexcept nogil:
 
 
 cdef inline bint is_ahead(uint32_t sequence, int64_t known) noexcept nogil:
-    """Whether a sequence number lies in the window behind one that is known."""
+    """Return whether a sequence number lies in the window behind a known one."""
     cdef int64_t ahead = distance(sequence, <uint32_t>known)
     return 0 < ahead < WINDOW
 

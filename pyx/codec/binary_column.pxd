@@ -1,4 +1,4 @@
-"""Where the elements of an Arrow array of bytes are: its offsets, content and validity bits, each held against what the others say.
+"""Elements of an Arrow array of bytes: offsets, content and validity bits, checked against each other.
 
 What is asked of the column itself is checked when it is opened; the offsets of an element, which came from elsewhere, when it is read.
 

@@ -1,4 +1,4 @@
-"""What a row has that the wire did not bring: defaults of tagged fields, nulls; and taking a row back that is written again."""
+"""Values of a row that are not on the wire (defaults of tagged fields, nulls), and removal of a row that is written again."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
 from libc.string cimport memcpy, memset

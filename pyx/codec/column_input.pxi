@@ -55,7 +55,7 @@ cdef class HeldColumn:
 
 @cython.final
 cdef class Spans:
-    """Where the messages of a batch are."""
+    """Positions of the messages of a batch."""
 
     cdef Span* spans
     cdef Py_ssize_t count

@@ -98,7 +98,7 @@ cdef class Filled:
         return import_batch(self.held, self.trees.nodes[index], self.trees.sizes[index], rows, schema, importer)
 
     def offsets(self, Py_ssize_t column, Py_ssize_t rows):
-        """Where the elements of each row of an array begin: `rows` int32 and the end of the last."""
+        """Return the offsets of an array's elements: one int32 for each row, and the end of the last."""
         if not 0 <= column < self.held.count or self.held.columns[column].offsets is NULL:
             raise IndexError(f"column {column} has no offsets")
         return PyBytes_FromStringAndSize(<const char*>self.held.columns[column].offsets, (rows + 1) * <Py_ssize_t>sizeof(int32_t))

@@ -1,4 +1,4 @@
-"""What a native edit looks up: names, addresses and ranges, as C arrays. Texts lie in bytes objects that the program keeps."""
+"""Lookup tables of a native edit: names, addresses and ranges, as C arrays. The program keeps the bytes objects of their texts."""
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t
 from libc.string cimport memcmp
@@ -117,7 +117,7 @@ cdef inline const AddressEntry* address_found(const AddressList* addresses, int3
 
 
 cdef inline int find_text(Bytes text, Py_ssize_t size, const Text* wanted, Py_ssize_t begin) noexcept nogil:
-    """Where a text occurs from `begin` on, -1 where it does not."""
+    """Find a text from `begin` on; return -1 if it is missing."""
     cdef Py_ssize_t at
     for at in range(begin, size - wanted.size + 1):
         if text[at] == wanted.bytes[0] and memcmp(text + at, wanted.bytes, wanted.size) == 0:

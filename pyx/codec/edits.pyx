@@ -155,7 +155,7 @@ cdef bint has_needed(EditRun* run) noexcept nogil:
 
 
 cdef inline const Kind* kind_of(const EditRun* run, const Place* place, int32_t at, int32_t number, bint is_rule) noexcept nogil:
-    """What the place is, `at` its position in rule `number`."""
+    """Return the kind of a place, at position `at` of rule `number`."""
     cdef const RuleMembers* shape
     if not is_rule:
         return &run.program.single_kinds[number]

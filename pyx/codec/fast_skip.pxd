@@ -100,7 +100,7 @@ cdef inline void fast_skips_release(FastSkips* fast_skips) noexcept:
 
 
 cdef inline Bytes fast_items(const FastSkip* fast, Bytes p, Bytes end) noexcept nogil:
-    """What follows a field that holds no structs, NULL where it cannot."""
+    """Return the end of a field without structs; NULL if the slow path must decide."""
     cdef Py_ssize_t count
     if fast.kind == SHORT_ITEMS:
         if unlikely(p == end or p[0] >= 0x80):
@@ -139,7 +139,7 @@ cdef inline Py_ssize_t fast_count(const FastSkip* fast, Bytes* at, Bytes end) no
 
 
 cdef inline Bytes fast_struct(const FastSkips* fast_skips, int32_t number, Bytes p, Bytes end) noexcept nogil:
-    """What follows the struct, NULL where it cannot."""
+    """Return the end of the struct; NULL if the slow path must decide."""
     cdef const FastBlock* block = &fast_skips.blocks[number]
     cdef const FastSkip* fast = fast_skips.items + block.first
     cdef const FastSkip* last = fast + block.count

@@ -60,7 +60,7 @@ cdef class Lowered:
 
 
 cdef inline bint has_tags(PyObject* message) noexcept:
-    """Whether an object that was decoded has unknown tagged fields: its last slot is the empty tuple otherwise."""
+    """Return whether a decoded object has unknown tagged fields; its last slot is the empty tuple otherwise."""
     return raw_tuple_size(slots_of(message)[slot_count(type_of(message)) - 1]) != 0
 
 
@@ -71,7 +71,7 @@ cdef struct Pair:
 
 
 cdef class FrameTable:
-    """What both readers share: the programs by api key and version, and how a frame's object is made."""
+    """Base of both readers: programs by api key and version, and construction of a frame's object."""
 
     cdef Pair* pairs
     cdef dict lowered  # by decoder

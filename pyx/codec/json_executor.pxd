@@ -120,7 +120,7 @@ cdef inline bint write_value(JsonRun* run, const Step* step) noexcept nogil:
 
 
 cdef inline bint is_left_out(const JsonRun* run, const Naming* naming, Py_ssize_t text_at) noexcept nogil:
-    """Whether a tagged field, whose text begins there in the column, holds its default: Kafka leaves it out of its JSON."""
+    """Return whether a tagged field, whose text begins at `text_at`, has its default: Kafka omits it from its JSON."""
     cdef Bytes text = run.out.column.data + text_at
     cdef Py_ssize_t size = run.out.p - text
     return naming.default is not NULL and size == naming.default_size and memcmp(text, naming.default, size) == 0

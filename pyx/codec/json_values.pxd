@@ -175,7 +175,7 @@ cdef inline void put_fixed(TextOut* out, int32_t code, Bytes* p) noexcept nogil:
 
 
 cdef inline bint is_literal(Bytes text, Py_ssize_t size) noexcept nogil:
-    """Whether a text stands in JSON as it is, and is ASCII."""
+    """Return whether a text is ASCII and needs no escape in JSON."""
     cdef uint64_t word
     cdef uint64_t found = 0
     cdef Bytes last

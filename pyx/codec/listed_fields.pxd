@@ -41,7 +41,7 @@ cdef inline void fields_list(
 
 
 cdef inline int32_t field_at(const ListedFields* found, Py_ssize_t number, Py_ssize_t* begin, Py_ssize_t* stop) noexcept nogil:
-    """Which choice a field is, -1 for a tagged field that no version defines; and where its content lies."""
+    """Return the index of a field's choice, -1 for an unknown tagged field; `begin` and `stop` receive its bounds."""
     begin[0] = found.walk.places[number].content
     stop[0] = found.walk.places[number].stop
     return found.walk.places[number].choice

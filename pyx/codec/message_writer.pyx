@@ -113,8 +113,7 @@ cdef class Encoder:
 
 @cython.final
 cdef class Learned:
-    """What writes the objects of one class in one version, and what comes before them in a frame. It does not change: who learns more makes
-    another one, for threads may read it."""
+    """Writer of the objects of one class at one version, with their header. It is immutable, because other threads may read it."""
 
     cdef Encoder encoder
     cdef Encoder header  # of requests

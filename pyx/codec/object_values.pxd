@@ -220,7 +220,7 @@ cdef inline PyObject* copy_text(Build* build, Bytes content, Py_ssize_t size) no
 
 
 cdef inline bint same_text(const uint8_t* one, const uint8_t* other, Py_ssize_t size) noexcept nogil:
-    """Whether texts of at least two bytes are the same, words at a time: they are short, and most often they are."""
+    """Compare two texts of at least two bytes by words; most are short and equal."""
     cdef uint64_t ours, theirs
     if size < 8:
         return memcmp(one, other, size) == 0

@@ -108,7 +108,7 @@ cdef inline Py_ssize_t read_count(Cursor* cursor, const Step* step, bint cut=Fal
 
 
 cdef inline Py_ssize_t read_marker(Cursor* cursor, const Step* step) noexcept nogil:
-    """Whether a nullable struct is there: NULL_LENGTH for null, NO_LENGTH after a fault, else something that is not negative."""
+    """Read the marker of a nullable struct: NULL_LENGTH for null, NO_LENGTH after a fault, otherwise not negative."""
     cdef int marker
     if step.compact:
         return read_length_compact(cursor, True)

@@ -294,7 +294,7 @@ cdef inline int read_record(Cursor* cursor, const Head* head, RawRecord* raw) no
 
 
 cdef inline int end_record(Cursor* cursor, Bytes end) noexcept nogil:
-    """What must hold behind the last header; `end` is that of all records."""
+    """Check the end of a record; `end` is that of all records."""
     if unlikely(cursor.p != cursor.end):
         cursor_fail(cursor, TRAILING_BYTES, cursor.p)
         return RECORD
@@ -303,7 +303,7 @@ cdef inline int end_record(Cursor* cursor, Bytes end) noexcept nogil:
 
 
 cdef inline bint check_batch_count(const Head* head, Py_ssize_t size, Trouble* found) noexcept nogil:
-    """Whether so many records can be in `size` bytes; nothing is reserved before."""
+    """Return whether `size` bytes can hold the claimed number of records; check before allocating."""
     if head.count < 0:
         trouble(found, BAD_LENGTH, head.position + COUNT_AT, COUNT, ABSENT, 0)
         return False
@@ -355,7 +355,7 @@ cdef inline bint read_inner(
 
 
 cdef inline int64_t relative_base(const Head* outer, int64_t last) noexcept nogil:
-    """What is added to the stored offsets of a compressed set whose last message has `last`; 0 where they are absolute.
+    """Return the base of the offsets in a compressed set whose last message has `last`; 0 if they are absolute.
 
     Magic 1 stores offsets from 0 on inside and the last message's offset outside (KIP-31). A producer's set, which no broker has given
     offsets yet, comes out negative; Kafka then takes the stored ones.

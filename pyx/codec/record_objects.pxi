@@ -5,7 +5,7 @@ from cpython.number cimport PyNumber_Index
 
 
 cdef int64_t integer(object value, int64_t highest, str name) except? -1:
-    """What `operator.index` makes of a value; C's own conversion would cut floats and take what only has `__int__`."""
+    """Convert as `operator.index` does; C's conversion would truncate floats and accept objects that only have `__int__`."""
     cdef int64_t number
     if not take_integer(<PyObject*>value, &number):
         value = int(PyNumber_Index(value))  # an int without a class of its own

@@ -110,7 +110,7 @@ cdef inline bint reserve_headers(RecordRows* rows, Py_ssize_t more, Py_ssize_t c
 
 
 cdef inline bint content_fits(const RecordRows* rows, Py_ssize_t content) noexcept nogil:
-    """Whether so many more bytes, whichever column they go to, stay within what Arrow can count."""
+    """Return whether Arrow's offsets can count this many more bytes in any column."""
     cdef Py_ssize_t used = max(content_used(rows, KEY), content_used(rows, VALUE))
     if not (rows.keeps_keys or rows.keeps_values or rows.keeps_headers):
         return True

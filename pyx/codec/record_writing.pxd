@@ -73,7 +73,7 @@ cdef inline void room_close(Room* room) noexcept:
 
 
 cdef inline uint8_t* room_for(Room* room, Py_ssize_t size) except NULL:
-    """Where `size` bytes may be put. When it raises, the room is given up."""
+    """Return a place for `size` bytes. After an exception the buffer is released."""
     cdef Py_ssize_t there = PyBytes_GET_SIZE(<object>room.made)
     if size > there - room.used:
         _PyBytes_Resize(&room.made, max(room.used + size, there + there // 2))
@@ -89,7 +89,7 @@ cdef inline bytes room_taken(Room* room):
 
 
 cdef inline bint take_bytes(PyObject* value, Content* content) noexcept:
-    """Where the content of a key or value lies; False where it is neither None nor bytes."""
+    """Find the content of a key or value; return False if it is neither None nor bytes."""
     content.data = NULL
     content.size = -1
     if value is raw_none:
@@ -193,7 +193,7 @@ cdef inline uint8_t* put_bytes(uint8_t* p, const uint8_t* content, Py_ssize_t si
 
 
 cdef inline Py_ssize_t content_size(const Content* content) noexcept nogil:
-    """What it takes with its length."""
+    """Return its size with its length prefix."""
     return 1 if content.size < 0 else varint_size(<uint64_t>content.size << 1) + content.size
 
 

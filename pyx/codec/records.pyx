@@ -278,7 +278,7 @@ cdef bytes put_rows(list records, Order* order, Py_ssize_t lead, Py_ssize_t expe
 
 
 cdef bytes packed_behind_head(bytes plain, pack):
-    """What `pack` makes of the records, behind the room of a batch's header; None where it is too large."""
+    """Compress the records with `pack`, behind space for a batch's header; return None if the result is too large."""
     cdef bytes packed = pack(plain)
     cdef Room room
     cdef Py_ssize_t size = len(packed)

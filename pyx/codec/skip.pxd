@@ -49,7 +49,7 @@ cdef inline Py_ssize_t read_size(Cursor* cursor, int32_t code, bint nullable) no
 
 
 cdef inline bint is_text(Cursor* cursor, int32_t code, Py_ssize_t size) noexcept nogil:
-    """Whether the value at the cursor is UTF-8, if it is a string."""
+    """Check that the value at the cursor is UTF-8 if it is a string."""
     if (code == STRING or code == STRING_COMPACT) and unlikely(not is_utf8(cursor.p, size)):
         cursor_fail(cursor, BAD_UTF8, cursor.p)
         return False
@@ -129,7 +129,7 @@ cdef inline bint skip_value(const Program* program, Cursor* cursor, const Step* 
 
 
 cdef inline bint is_refused(const Program* program, const Block* block, uint32_t tag) noexcept nogil:
-    """Whether another version of the struct defines this tag: Kafka refuses it, although it keeps tags that no version defines."""
+    """Return whether only another version of the struct defines this tag: Kafka rejects it, but keeps tags that no version defines."""
     cdef int32_t index
     for index in range(block.first_refused, block.first_refused + block.refused):
         if <uint32_t>program.refused[index] == tag:
@@ -184,7 +184,7 @@ cdef inline bint read_tag(Cursor* cursor, const Program* program, const Block* b
 
 
 cdef inline bint ends_tag(Cursor* cursor, const Tag* tag) noexcept nogil:
-    """Whether the value of a tag that the version knows takes just the bytes that its size says."""
+    """Check that the value of a known tag has exactly its declared size."""
     if likely(cursor.p - tag.value == tag.size):
         return True
     cursor_fail(cursor, BAD_TAG, tag.begin)

@@ -1,4 +1,4 @@
-"""What a walk over a message writes down (codec/span_walk.pxd): where values, tagged fields and elements of arrays lie."""
+"""Positions of values, tagged fields and array elements, as recorded by codec/span_walk.pxd."""
 
 from libc.stdint cimport int32_t
 from libc.stdlib cimport realloc

@@ -48,7 +48,7 @@ cdef extern from "Python.h":
 
 @cython.final
 cdef class ClassInfo:
-    """What the methods of `MessageObject` need of a class, without a look at its layout: names, and how each slot gets its default."""
+    """Facts of a class for the methods of `MessageObject`: slot names and defaults."""
 
     cdef tuple names  # of the slots, `unknown_tagged_fields` the last
     cdef tuple values  # constants; the index of the class for STRUCT
@@ -64,7 +64,7 @@ cdef class ClassInfo:
 
 
 cdef ClassInfo class_info_of(object message):
-    """What is known of an object's class, for as many slots as the object has: what follows relies on it whatever was done to the class."""
+    """Return the facts of an object's class, checked against its number of slots, because users can change classes."""
     cdef PyTypeObject* kind = Py_TYPE(message)
     cdef object found
     if is_slotted(kind):
@@ -134,7 +134,7 @@ cdef dict values_of(object message):
 
 
 cdef class MessageObject:
-    """What all message classes share. Slots that were not decoded (outside a projection) stay empty: reading one raises AttributeError."""
+    """Base of all message classes. Slots outside a projection stay empty; reading one raises AttributeError."""
 
     def __init__(self, **values):
         cdef ClassInfo class_info = class_info_of(self)

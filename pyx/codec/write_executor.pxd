@@ -173,7 +173,7 @@ cdef struct Unknown:
 
 
 cdef inline bint is_known(const Writing* writing, const Block* block, long long tag) noexcept:
-    """Whether the struct defines a tag, at any version."""
+    """Return whether any version of the struct defines the tag."""
     cdef int32_t index
     for index in range(block.first + block.untagged, block.first + block.untagged + block.tagged):
         if writing.program.steps[index].tag == tag:
@@ -266,7 +266,7 @@ cdef inline uint8_t* write_tagged(
 
 
 cdef inline bint may_be_written(const Writing* writing, PyObject* self, const Checked* checked) noexcept:
-    """Whether the fields that this version lacks hold their defaults, where they must."""
+    """Return whether fields that this version lacks have their defaults, if the schema demands it."""
     cdef const Slots* layout = writing.layouts + checked.layout
     cdef PyObject* value
     cdef int32_t index, slot

@@ -58,7 +58,7 @@ cdef struct Writing:
 
 
 cdef inline bint is_empty(const Writing* writing, PyObject* array) noexcept:
-    """Whether an array has no elements; what is neither list nor tuple is not empty."""
+    """Return whether a list or tuple is empty; False for other types."""
     cdef Py_ssize_t count
     return array is writing.empty or (items_of(array, &count) is not NULL and count == 0)
 
@@ -172,7 +172,7 @@ cdef inline int lower_checked(Checked* checked, object block, Py_ssize_t most) e
 
 
 cdef inline Py_ssize_t slack_of(const Program* program) noexcept:
-    """What the fields of one struct take at most without the contents of strings, bytes and arrays, and one tag beside them."""
+    """Return the largest size of a struct's fields and one tag, without contents of strings, bytes and arrays."""
     cdef Py_ssize_t most = 0
     cdef Py_ssize_t number, size
     cdef int32_t index

@@ -1,4 +1,4 @@
-"""What Python learns of a response beyond its row: each distinct answer is shown to it once (`answers.pxd`)."""
+"""Callbacks to Python for a response, once for each distinct answer (`answers.pxd`)."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint8_t
@@ -44,7 +44,7 @@ cdef inline int say(
 cdef inline Answer* versions_answer(
     ExchangeState* exchange, SeriesState* series, Bytes payload, Py_ssize_t size, bint damaged, int version, int64_t time_ns
 ) except? NULL:
-    """What an ApiVersions response says; NULL where Python has more to say about it."""
+    """Return the cached facts of an ApiVersions response; NULL if Python must read it."""
     cdef int32_t start = series.texts.offsets[exchange.server]
     cdef int32_t end = series.texts.offsets[exchange.server + 1]
     cdef Answer* answer
@@ -70,7 +70,7 @@ cdef inline Answer* versions_answer(
 
 
 cdef inline bint is_as_expected(const Answer* answer) except -1:
-    """Whether what an answer teaches beside times would change nothing."""
+    """Return whether an answer would change nothing but times."""
     cdef tuple learned
     cdef tuple ranges
     cdef list seen
@@ -97,7 +97,7 @@ cdef inline object frame_object(const uint8_t* payload, Py_ssize_t size, bint da
 cdef inline object learned_of(
     SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size, bint damaged, int64_t time_ns
 ):
-    """What Python learns of an answer, and what of it was to be expected."""
+    """Call Python for an answer; return the lists it fed and their expected values."""
     return (<object>series.callbacks).learn(
         new_row(series.classes, series, waiting, time_ns), frame_object(waiting.payload, waiting.size, waiting.damaged),
         frame_object(payload, size, damaged),
@@ -121,7 +121,7 @@ cdef inline int learn(
     SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size, bint damaged,
     int64_t time_ns
 ) except -1:
-    """What a response teaches about the cluster: its nodes and the names of topics."""
+    """Learn nodes and topic names of the cluster from a response."""
     cdef const RequestRow* row = &waiting.row
     cdef Answer* answer
     if waiting.size + (size if damaged else series.parts.size) > MOST_KNOWN_BY:
@@ -176,18 +176,18 @@ cdef inline int watch(
 
 
 cdef inline const FieldPlan* response_field_plan(SeriesState* series, int key, int version) except? NULL:
-    """How to read a response; NULL where Python reads it."""
+    """Return the plan for a response; NULL if Python must read it."""
     return ready_plan(series.plans.responses, "response", key, version, RESPONSE_HEADERS)
 
 
 cdef inline uint32_t traits_of(SeriesState* series, const WaitingRequest* waiting) except? 0:
-    """What is to be done with an exchange; nothing for an api that the catalog does not have."""
+    """Return the traits of an exchange; 0 for an unknown api."""
     cdef const FieldPlan* known = known_plan(series.plans.requests, "request", waiting.row.api_key, waiting.row.api_version)
     return 0 if known is NULL else known.traits & series.wanted
 
 
 cdef inline object note_object(SeriesState* series, const WaitingRequest* waiting, uint32_t traits):
-    """What `kwire.protocol.tracking.observation.note_request` keeps of the request."""
+    """Store the request as `kwire.protocol.tracking.observation.note_request` does."""
     if not waiting.noted:
         return None
     if traits & USES_TOPICS:
@@ -198,7 +198,7 @@ cdef inline object note_object(SeriesState* series, const WaitingRequest* waitin
 cdef inline int say_observed(
     ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting, uint32_t traits, object row, object payload, bint damaged
 ) except -1:
-    """What an exchange of a tracked connection says beyond its row."""
+    """Report the events of a tracked connection's exchange besides its row."""
     if waiting.row.body != BODY_SKIPPED:
         (<list>exchange.events).extend(
             (<object>series.callbacks).observe(row, note_object(series, waiting, traits), payload, bool(damaged))

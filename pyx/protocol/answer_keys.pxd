@@ -1,4 +1,4 @@
-"""What an answer is known by when it comes again: what it is an answer to, and the bytes of it that count (`answers.pxd`)."""
+"""Cache keys of answers (`answers.pxd`): the kind of request, and the bytes of the answer that count."""
 
 from libc.stdint cimport uint8_t
 

@@ -69,7 +69,7 @@ cdef inline bint plain_value(const Program* program, Cursor* cursor, const Step*
 
 
 cdef inline bint plain_block(const Program* program, Cursor* cursor, const Block* block) noexcept nogil:
-    """Whether one struct is plain; the cursor goes behind it."""
+    """Return whether one struct is in canonical form; move the cursor behind it."""
     cdef const Step* step = program.steps + block.first
     cdef const Step* last = step + block.untagged
     cdef Py_ssize_t count

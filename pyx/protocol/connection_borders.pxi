@@ -117,7 +117,7 @@ cdef bint names_client(const FieldPlan* field_plan, Bytes payload, Py_ssize_t ha
 
 
 cdef bint reads_as_frame(Connection self, int side, const FieldPlan* field_plan, Bytes payload, Py_ssize_t have, int64_t length) except -1:
-    """Whether a frame, or its beginning, can be one of these."""
+    """Return whether a frame, or its beginning, can be one of these."""
     cdef Cursor cursor
     cdef Trace trace
     cdef const FieldPlan* header

@@ -60,7 +60,7 @@ cdef int feed_opening(Connection self, int side) except -1:
 
 
 cdef object opening_object(Connection self, int side):
-    """What collects the first bytes of a direction, as kwire.protocol.tracking.opening.Opening; None once it is known what is spoken."""
+    """Collector of a direction's first bytes (kwire.protocol.tracking.opening.Opening); None once the protocol is known."""
     cdef Opening* opening = self.openings[side]
     cdef Py_ssize_t index, begin
     if self.opened[side]:
@@ -94,7 +94,7 @@ cdef int take_over_opening(Connection self, int side, object known) except -1:
 
 
 cdef bint begins_with_tls(const uint8_t* data, Py_ssize_t size) noexcept:
-    """Whether the first bytes of a connection are a TLS record: kwire.protocol.tracking.foreign_protocols._tls."""
+    """Return whether the first bytes of a connection are a TLS record: kwire.protocol.tracking.foreign_protocols._tls."""
     cdef Py_ssize_t length
     if size < 6 or not 0x15 <= data[0] <= 0x16 or data[1] != 3 or data[2] > 4:
         return False

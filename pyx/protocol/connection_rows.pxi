@@ -50,7 +50,7 @@ cdef void own_free(Connection self) noexcept:
 
 
 cdef FieldPlans* field_plans() noexcept:
-    """How to read each api version, for the whole process."""
+    """Return the field plans of the process."""
     return &BOOK
 
 

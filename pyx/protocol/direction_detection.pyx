@@ -103,7 +103,7 @@ cdef class DirectionDetector:
         return made
 
     cdef Connection owned(self, Connection made):
-        """Who asks for the connection has to wait for a call of the detector, and the other way round."""
+        """Share the detector's turn with its connection, so that calls of one wait for the other."""
         turn_share(&made.turn, &self.turn)
         return made
 

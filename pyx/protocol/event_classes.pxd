@@ -1,4 +1,4 @@
-"""What is known of the classes of kwire/protocol/events.py, for a whole process."""
+"""Facts of the classes of kwire/protocol/events.py, for the whole process."""
 
 from cpython.object cimport PyObject, PyTypeObject
 

@@ -231,7 +231,7 @@ cdef inline list use_objects(SeriesState* series, const TopicUse* uses, int32_t 
 cdef inline int say_topics(
     ExchangeState* exchange, SeriesState* series, const TopicUses* uses, const WaitingRequest* waiting, int32_t error_code
 ) except -1:
-    """What an exchange does with topics, once its row is complete."""
+    """Report the topic use of an exchange, once its row is complete."""
     cdef const RequestRow* row = &waiting.row
     cdef int32_t acks = row.columns[series.plans.columns.acks]
     if uses.count:

@@ -1,4 +1,4 @@
-"""What is taken out of a message: its first fields, the partitions that it names, the parts by which an answer is known; C structs all.
+"""Values extracted from a message, as C structs: first fields, partitions, and the parts of an answer's cache key.
 
 Values come by the marks of a field_plan (`field_plan.pxd`), in the order of the wire; who walks over the message is `field_extraction.pxd`.
 """

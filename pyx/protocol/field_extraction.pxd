@@ -83,7 +83,7 @@ cdef inline void cut_partition(const FieldPlan* field_plan, const Block* block, 
 
 
 cdef inline bint has_records(const FieldPlan* field_plan, const Block* block) noexcept nogil:
-    """Whether a partition of this message carries records."""
+    """Return whether a partition of this message has records."""
     cdef Py_ssize_t index
     for index in range(block.first, block.first + block.untagged + block.tagged):
         if field_plan.marks[index] & USED_MASK == USED_RECORDS or field_plan.marks[index] & MARK_MASK == RECORDS:
@@ -92,14 +92,13 @@ cdef inline bint has_records(const FieldPlan* field_plan, const Block* block) no
 
 
 cdef inline bint is_first(const FieldPlan* field_plan, const Step* step) noexcept nogil:
-    """Whether a step belongs to the message itself."""
+    """Return whether a step belongs to the message itself, not to a nested struct."""
     cdef const Block* top = field_plan.program.blocks
     cdef Py_ssize_t index = step - field_plan.program.steps
     return top.first <= index < top.first + top.untagged + top.tagged
 
 
 cdef inline bint is_inside(const FieldPlan* field_plan, const Block* block) noexcept nogil:
-    """Whether anything in a block is marked."""
     cdef Py_ssize_t index
     for index in range(block.first, block.first + block.untagged + block.tagged):
         if field_plan.marks[index]:

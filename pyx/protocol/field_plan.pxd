@@ -1,6 +1,6 @@
-"""How to read the messages of an api version: a lowered plan with a mark at each step whose value is wanted.
+"""Lowered plan of an api version's messages, with a mark at each step whose value is extracted.
 
-Which those are says `kwire.protocol.tracking.field_plans`, with what is to be done with the message (`traits`); nothing here knows an api.
+`kwire.protocol.tracking.field_plans` chooses the marks and the treatment of the message (`traits`); this file is independent of apis.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t

@@ -111,7 +111,7 @@ cdef inline const FieldPlan* known_plan(FieldPlan* plans, str kind, int api_key,
 
 
 cdef inline const FieldPlan* ready_plan(FieldPlan* plans, str kind, int api_key, int version, int headers) except? NULL:
-    """How to read a message whose header has `headers` versions; NULL where Python reads it. Arguments as above."""
+    """Return the plan of a message whose header has `headers` versions; NULL if Python must read it. Arguments as above."""
     cdef const FieldPlan* known = known_plan(plans, kind, api_key, version)
     return known if known is not NULL and known.state == READY and 0 <= known.header_version < headers else NULL
 

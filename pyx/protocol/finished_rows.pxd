@@ -85,7 +85,7 @@ cdef inline int row_done(
 
 
 cdef inline int forget_time(ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting) except -1:
-    """What an exchange says beyond its row has the time of what came; the row has none where a request's last byte was not seen."""
+    """Clear the request time of the row if the request's last byte was not captured; its events keep their times."""
     if exchange.is_tracked and waiting.is_untimed:
         last_row(<list>exchange.events, series.classes.row_type).request_time = None
     return 0

@@ -1,4 +1,4 @@
-"""What the first bytes of a connection say: tracking/foreign_protocols.py, whose tables of openings are read when loaded."""
+"""Protocol of a connection by its first bytes: tracking/foreign_protocols.py, whose tables are read at import."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
@@ -91,7 +91,7 @@ cdef inline int tls_of(Bytes p, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline Py_ssize_t line_end(Bytes p, Py_ssize_t n) noexcept nogil:
-    """Where CR LF is, -1 for nowhere."""
+    """Find CR LF; return -1 if it is missing."""
     cdef Py_ssize_t at
     for at in range(n - 1):
         if p[at] == 13 and p[at + 1] == 10:
@@ -100,7 +100,7 @@ cdef inline Py_ssize_t line_end(Bytes p, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline int proxy_of(Bytes p, Py_ssize_t n) noexcept nogil:
-    """Whether a PROXY header is whole; only Python reads what it says."""
+    """Return whether a PROXY header is whole; Python reads its contents."""
     if p[0] == 80:  # P of version 1
         if line_end(p, min(n, <Py_ssize_t>PROXY_V1_LONGEST)) >= 0:
             return PROXY

@@ -47,7 +47,7 @@ cdef enum Outcome:
 
 @cython.final
 cdef class Plan:
-    """How the frames of one message in one version are blanked."""
+    """Blanking plan of one message at one version."""
 
     cdef MarkedProgram header
     cdef MarkedProgram body
@@ -136,7 +136,7 @@ cdef Outcome blank_frame(Plan plan, bint is_response, uint8_t* frame, Py_ssize_t
 
 
 cdef bint blanked(Plan plan, bint is_response, uint8_t* frame, Py_ssize_t size, bint whole) except -1:
-    """Whether the frame is blanked now; else it is the pure twin's, and some of its bytes may be blanked already."""
+    """Blank the frame; return False if the pure backend must do it, with some bytes possibly blanked already."""
     cdef Outcome outcome
     if plan is None:
         return False

@@ -38,7 +38,7 @@ cdef inline bint sight_has(Sight* sight, int64_t size) noexcept nogil:
 
 
 cdef inline bint sight_read(Sight* sight) noexcept nogil:
-    """Whether what was read last was there; only that bytes are missing does not speak against the frame."""
+    """Return whether the last read succeeded; missing bytes alone do not make the frame invalid."""
     sight.is_bad = sight.at.code != OK and sight.at.code != TRUNCATED
     return sight.at.code == OK
 

@@ -1,4 +1,4 @@
-"""Where one direction of a connection stands among its frames: FrameSplitter of tracking/frames.py as a C struct.
+"""Frame position of one direction: FrameSplitter of tracking/frames.py as a C struct.
 
 Frames that lie whole in the bytes that come are read where they are; only the others are put together here. A claimed length reserves
 nothing: memory grows by doubling with the bytes that came, and what a large frame needed is given back behind it. Of a frame whose head
@@ -116,7 +116,7 @@ cdef inline int cutter_arrived(Cutter* cutter, int64_t offset, int64_t time_ns, 
 
 
 cdef inline const Arrival* cutter_arrival(const Cutter* cutter, int64_t offset) noexcept nogil:
-    """How the byte at an offset came."""
+    """Return the arrival of the byte at an offset."""
     cdef Py_ssize_t index = cutter.arrival_count - 1
     while index > 0 and cutter.arrivals[index].offset > offset:
         index -= 1

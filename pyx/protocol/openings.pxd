@@ -51,5 +51,5 @@ cdef inline int opening_add(Opening* opening, Bytes data, Py_ssize_t size, int64
 
 
 cdef inline Py_ssize_t opening_end(const Opening* opening, Py_ssize_t index) noexcept nogil:
-    """Where a piece ends."""
+    """Return the end of a piece."""
     return <Py_ssize_t>opening.pieces[index + 1].offset if index + 1 < opening.count else opening.size

@@ -62,7 +62,7 @@ cdef inline uint64_t claimed_size(int codec, Bytes payload, Py_ssize_t size) noe
 
 
 cdef inline bint is_marked(int codec, Bytes payload, Py_ssize_t size) noexcept nogil:
-    """Whether a payload begins as its codec's do."""
+    """Return whether a payload begins with its codec's mark."""
     if codec == GZIP:
         return size >= 2 and payload[0] == 0x1F and payload[1] == 0x8B
     if size < 4:
@@ -73,7 +73,7 @@ cdef inline bint is_marked(int codec, Bytes payload, Py_ssize_t size) noexcept n
 
 
 cdef inline bint is_regular(Bytes data, const Head* head) noexcept nogil:
-    """Whether a batch of magic 2 breaks no rule."""
+    """Return whether a batch of magic 2 is valid."""
     cdef int codec = codec_of(head)
     cdef Py_ssize_t size = head.payload_end - head.payload
     cdef Bytes payload = data + head.payload
@@ -114,7 +114,7 @@ cdef inline void weigh(const Head* head, Weight* weight) noexcept nogil:
 
 
 cdef inline int look_at_batches(Bytes data, Py_ssize_t size, Weight* weight) noexcept nogil:
-    """What the batches in `size` bytes are like, a value of `Batches`; what they hold is added to `weight`."""
+    """Classify the batches in `size` bytes as a value of `Batches`; add their contents to `weight`."""
     cdef Head head
     cdef Trouble found
     cdef Py_ssize_t at = 0

@@ -113,10 +113,7 @@ cdef inline bint begins_with(Bytes payload, Py_ssize_t size, const char* mark, P
 
 
 cdef inline Py_ssize_t packing_of(int codec, Bytes payload, Py_ssize_t size, Py_ssize_t* last) noexcept nogil:
-    """How many bytes at the beginning, and `last` at the end, of a compressed payload say how it is packed and what it becomes.
-
-    None of a payload that does not begin as its codec has it: it may be anything.
-    """
+    """Return the size of a compressed payload's header, and in `last` of its trailer; 0 if it does not begin with its codec's mark."""
     cdef Cursor cursor
     cdef uint8_t flags
     last[0] = 0

@@ -29,7 +29,7 @@ cdef inline const EditDoor* program_of(const RelayTable* table, int32_t action) 
 
 
 cdef inline Py_ssize_t made_bytes(const Edited* edited, Py_ssize_t size, Py_ssize_t at, Py_ssize_t most) noexcept nogil:
-    """How many bytes of the edited frame from `at` on are copied, stretches shorter than `most` among them."""
+    """Return the number of bytes of the edited frame to copy from `at` on, including stretches shorter than `most`."""
     cdef Py_ssize_t copied = 0
     cdef Py_ssize_t number, stretch
     for number in range(edited.count + 1):
@@ -91,7 +91,7 @@ cdef inline int failed(RelayCore* core, int side, int key, int version, int32_t 
 
 
 cdef inline int edit_request(RelayCore* core, Bytes p, Py_ssize_t length, bint is_kept, int64_t t) except -1 nogil:
-    """What `RequestSide._take_whole` does with a program; 0 where the frame is not one for a native program."""
+    """Edit a whole request as `RequestSide._take_whole` does; return 0 if no native program fits the frame."""
     cdef int key = <short>load_16(p + LENGTH)
     cdef int version = <short>load_16(p + LENGTH + 2)
     cdef int32_t number = <int32_t>load_32(p + LENGTH + ID_AT)
@@ -123,7 +123,7 @@ cdef inline int edit_request(RelayCore* core, Bytes p, Py_ssize_t length, bint i
 
 
 cdef inline int edit_response(RelayCore* core, Bytes p, Py_ssize_t length, bint is_kept, int64_t t) except -1 nogil:
-    """What `ResponseSide._take_whole` does with a program; 0 where the frame is not one for a native program."""
+    """Edit a whole response as `ResponseSide._take_whole` does; return 0 if no native program fits the frame."""
     cdef const Owed* first = owed_first(&core.owed)
     cdef int32_t number = first.correlation_id
     cdef const EditDoor* program

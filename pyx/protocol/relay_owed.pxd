@@ -1,4 +1,4 @@
-"""What is owed to the client of a relay: kwire/protocol/relay/owed.py as a ring of C structs."""
+"""Responses owed to the client of a relay: kwire/protocol/relay/owed.py as a ring of C structs."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc

@@ -135,7 +135,7 @@ cdef inline bint is_for_rule(const ExchangeState* exchange, const FieldPlan* fie
 
 
 cdef inline const FieldPlan* request_field_plan(SeriesState* series, Bytes payload, Py_ssize_t size) except? NULL:
-    """How to read a request; NULL where Python reads it."""
+    """Return the plan for a request; NULL if Python must read it."""
     if size < SHORTEST_REQUEST:
         return NULL
     return ready_plan(series.plans.requests, "request", <int16_t>load_16(payload), <int16_t>load_16(payload + 2), REQUEST_HEADERS)

@@ -1,4 +1,4 @@
-"""Who sends requests: client ids, software, instance id, principal and role of a connection; tracking/identity.py has the rules."""
+"""Identity of a connection's client: client ids, software, instance id, principal, role; tracking/identity.py has the rules."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
@@ -86,7 +86,7 @@ cdef inline int client_id_of(const ExchangeState* exchange) noexcept nogil:
 
 
 cdef inline int text_characters(const TextTable* table, int32_t text) noexcept nogil:
-    """How many characters a text has; 0 for none."""
+    """Return the number of characters of a text; 0 without one."""
     cdef int32_t at
     cdef int count = 0
     if text < 0:

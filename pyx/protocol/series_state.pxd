@@ -1,4 +1,4 @@
-"""What the connections of a series share, or what one tracked connection has alone: field plans, texts, rows, cached answers."""
+"""State shared by the connections of a series, or owned by one tracked connection: field plans, texts, rows, cached answers."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint32_t, uint8_t
@@ -101,7 +101,7 @@ cdef inline void series_close(SeriesState* series) noexcept:
 
 
 cdef inline int text_facts(SeriesState* series, int32_t text) except -1:
-    """What is known of a text, `TextFact` bits; Python is asked once."""
+    """Return the `TextFact` bits of a text; Python computes them once."""
     cdef int facts
     if text < 0:
         return 0

@@ -154,7 +154,7 @@ cdef inline int32_t text_add(TextTable* table, Bytes text, Py_ssize_t size, uint
 
 
 cdef inline bint text_is(const TextTable* table, int32_t number, Bytes text, Py_ssize_t size) noexcept nogil:
-    """Whether the text of a number has these bytes."""
+    """Compare the text of a number with these bytes."""
     cdef int32_t start = table.offsets[number]
     return table.offsets[number + 1] - start == size and memcmp(table.bytes + start, text, size) == 0
 
@@ -233,7 +233,7 @@ cdef inline object text_object(const TextTable* table, int32_t number):
 
 
 cdef inline bint texts_crowded(const TextTable* table) noexcept nogil:
-    """Whether it is time to free unused texts."""
+    """Return whether unused texts should be freed."""
     return table.count > table.crowded_count or table.size > table.crowded_bytes
 
 

@@ -1,4 +1,4 @@
-"""What the connections of a series do with topics, as C structs: protocol/tracking/topic_use.py and the sums of tables/observed_rows.py.
+"""Topic use of a series' connections, as C structs: protocol/tracking/topic_use.py and the sums of tables/observed_rows.py.
 
 A request's uses wait for its response; both together are added to the sums of the connection, one a topic, direction and client id in the
 order of first use; at its end these become rows of `topic_use`, whose lists lie in pools of integers.

@@ -221,7 +221,6 @@ cdef class Connection:
         return 0
 
     cdef int say(self, list events) except -1:
-        """What Python's rules say."""
         if self.sink is not NULL:
             return (<EventSink>self.sink).take_events(self, events) if events else 0
         (<list>self.state.events).extend(events)
@@ -274,11 +273,11 @@ cdef class Connection:
         return self.feed(side, data, size, t, packet)
 
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept:
-        """Whether the first bytes of a direction are enough to say that they may be Kafka."""
+        """Return whether the first bytes of a direction may be Kafka, and suffice to decide it."""
         return self.spoken(side, data, size) == KAFKA
 
     cdef bint begins_tls(self, int side, Bytes data, Py_ssize_t size) noexcept:
-        """Whether they say that it is TLS."""
+        """Return whether they are TLS."""
         return self.spoken(side, data, size) == TLS
 
     cdef bint needs_proof(self, int side, Bytes data, Py_ssize_t size) except -1:

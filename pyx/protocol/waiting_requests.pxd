@@ -111,7 +111,7 @@ cdef inline WaitingRequest* waiting_new(SpareRequests* spare) noexcept nogil:
 
 
 cdef inline int32_t overtakes(const ExchangeState* exchange, const WaitingRequest* waiting) noexcept nogil:
-    """How many later requests were answered before this one."""
+    """Count the later requests that were answered before this one."""
     cdef int32_t found = waiting.overtaken_by
     cdef int64_t word = (waiting.ordinal + 1) // 64
     if exchange.overtaking is NULL:

@@ -74,7 +74,7 @@ cdef tuple CAUSES = (
 
 @cython.final
 cdef class Connection:
-    """What Python has of one client and its broker, beside their sockets."""
+    """Python objects of one client and its broker, besides their sockets."""
 
     cdef Sockets sockets
     cdef TlsContext tls  # towards the client, None without
@@ -255,7 +255,7 @@ cdef class Worker:
                 return 0
 
     cdef int milliseconds(self) noexcept nogil:
-        """How long epoll may wait."""
+        """Return the timeout for epoll."""
         cdef int64_t left
         if self.stop_at:
             return DRAIN_MILLISECONDS

@@ -1,4 +1,4 @@
-"""What passes the connections of one thread, copied for the taps: the loop adds to it without the GIL, and one other thread takes it.
+"""Bytes of one thread's connections, copied for the taps: the loop adds without the GIL, and one other thread takes them.
 
 Memory is bounded: what does not fit is left out, and the next record of that side says how much. Two buffers are used in turns and kept,
 for new pages cost more than copying.

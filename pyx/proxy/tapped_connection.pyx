@@ -144,7 +144,7 @@ cdef class TappedConnection(EventSink):
         return packets_offer(&self.packets, self.file)
 
     cdef int take_events(self, Connection connection, list events) except -1:
-        """What the tracker's rules in Python say."""
+        """Take the events of the tracker's rules in Python."""
         cdef int64_t begin, size
         for event in events:
             if type(event) is FrameSeen:
@@ -247,7 +247,7 @@ cdef class TappedConnection(EventSink):
 
 
 cdef int take_frame(PyObject* receiver, bint is_response, const RequestRow* row, const WireFrame* frame) except -1:
-    """What the tracker says natively."""
+    """Take a frame of the native tracker."""
     cdef TappedConnection tapped = <TappedConnection>receiver
     return tapped.add_frame(is_response, frame.offset, frame.offset + LENGTH + frame.length, tapped.kept, None, row)
 
@@ -280,7 +280,7 @@ cdef void forget(Beginning* stream, int64_t end) noexcept nogil:
 
 
 cdef inline bint is_whole(const Beginning* stream) noexcept nogil:
-    """Whether what is kept reaches to the next byte that comes."""
+    """Return whether the buffered bytes reach to the next byte."""
     return stream.frame_at + stream.size == stream.at
 
 

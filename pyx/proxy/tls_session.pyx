@@ -367,7 +367,7 @@ cdef str tls_name(TlsSession* session):
 
 
 cdef str tls_failure(TlsSession* session):
-    """Why a handshake or a record failed."""
+    """Return the reason why a handshake or a record failed."""
     cdef long result = openssl.SSL_get_verify_result(session.ssl)
     text = reason()
     return text if result == 0 or not text else openssl.X509_verify_cert_error_string(result).decode("ascii", "replace")

@@ -80,7 +80,7 @@ def _address_of(packed):
 @cython.final
 @cython.no_gc  # no cycle goes through a stream
 cdef class TrackedStream(EventSink):
-    """What hangs on a connection: the state of its protocol. It pickles to what the pure twin has."""
+    """Per-connection state of the protocol. It pickles to the pure backend's form."""
 
     cdef Slot slot
     cdef bytes key  # of the connection
@@ -109,7 +109,7 @@ cdef class TrackedStream(EventSink):
 
     @property
     def tracked(self):
-        """What the pure twin has of the connection."""
+        """Return the connection's state in the pure backend's form."""
         if self.tracker is not None:
             return plain_tracked(self.owner, self)
         return None if self.detector is None else plain_undecided(self.owner, self)

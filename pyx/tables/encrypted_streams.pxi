@@ -2,7 +2,7 @@
 
 
 cdef bint begins_tls(const uint8_t* data, Py_ssize_t size) noexcept:
-    """Whether the first bytes that were seen of a connection that was joined late may be a TLS record."""
+    """Return whether the first bytes of a connection joined late may be a TLS record."""
     return 0x14 <= data[0] <= 0x17 and (size == 1 or data[1] == 3)
 
 

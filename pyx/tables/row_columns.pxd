@@ -150,7 +150,7 @@ cdef inline object small_column(object pa, const int8_t* first, Py_ssize_t strid
 
 
 cdef inline tuple cells_of(tuple native, object schema):
-    """Where wide rows have the columns of a table: those that native code fills in at its own numbers, the others behind them."""
+    """Return the columns of wide rows: first those that native code fills in, in its order, then the others."""
     return native + tuple([name for name in schema.names if name not in native])
 
 
@@ -165,7 +165,7 @@ cdef inline int wide_kind_of(object pa, object kind) except -1:
 
 
 cdef inline list wide_columns(object pa, tuple cells, object schema):
-    """Where wide rows have each column of a table, which kind it is, and its type; what `wide_batch` takes."""
+    """Return index, kind and type of each column of a table, for `wide_batch`."""
     return [(cells.index(field.name), wide_kind_of(pa, field.type), field.type) for field in schema]
 
 

@@ -228,7 +228,7 @@ cdef inline ConnectionState state_of(const ExchangeState* state) noexcept:
 
 
 cdef inline int summary_of(Connection connection, SeriesState* series, ConnectionTotals* summary) except -1:
-    """What the row of a connection needs of its protocol: kwire.protocol.Connection.summary."""
+    """Fill in the protocol's part of a connection's row: kwire.protocol.Connection.summary."""
     cdef const ExchangeState* state = &connection.state
     memset(summary, 0, sizeof(ConnectionTotals))
     summary.request_frames, summary.response_frames = state.frames[0], state.frames[1]
@@ -307,7 +307,7 @@ cdef inline int end_stream(
 
 
 cdef inline int of_wire(ConnectionTotals* summary, Connection wire, SeriesState* series) except -1:
-    """What the summary of a decrypted connection has of its bytes on the wire: EncryptedConnection.summary."""
+    """Add the facts of the encrypted bytes to the summary of a decrypted connection: EncryptedConnection.summary."""
     cdef const ExchangeState* state = &wire.state
     summary.state, summary.closed_by = state_of(state), state.closed_by
     if summary.proxied_address < 0:

@@ -83,7 +83,7 @@ cdef int lose_undecided(
 cdef int take_decided_by_hello(
     RowBatches self, TrackedStream stream, TcpConnection connection, list events, bint of_data, int64_t time_ns, int64_t packet,
 ) except -1:
-    """Who sends a ClientHello is the client; then what was deciphered so far makes rows."""
+    """Take the sender of a ClientHello as the client, then make rows of the plaintext decrypted so far."""
     if stream.detector.server < 0 and stream.tls is not None and stream.tls.client >= 0:
         events = events + stream.detector.opened(stream.tls.client, time_ns, packet)
     take_decided(self, stream, connection, events, False, of_data)
@@ -156,7 +156,7 @@ cdef int import_tracked(RowBatches self, TrackedStream stream, TcpConnection con
 
 
 cdef object plain_tracked(RowBatches self, TrackedStream stream):
-    """What the pure twin has of a connection: a `kwire.tables.row_sink.Tracked`."""
+    """Return the pure backend's form of a connection, a `kwire.tables.row_sink.Tracked`."""
     from kwire.tables.row_sink import Tracked
 
     cdef ExchangeState* state = &stream.tracker.state

@@ -66,7 +66,7 @@ cdef inline void cursor_fail(Cursor* cursor, int code, Bytes at) noexcept nogil:
 
 
 cdef inline bint cursor_has(Cursor* cursor, Py_ssize_t size) noexcept nogil:
-    """Whether `size` bytes are left, a fault at the cursor if not; what follows may use the `load_` functions on them."""
+    """Check that `size` bytes are left, else set a fault at the cursor; the caller may then use the `load_` functions on them."""
     if likely(cursor.end - cursor.p >= size):
         return True
     cursor_fail(cursor, TRUNCATED, cursor.p)
@@ -210,7 +210,7 @@ cdef inline Py_ssize_t read_length_compact(Cursor* cursor, bint nullable) noexce
 
 
 cdef inline bint check_count(Cursor* cursor, Bytes start, Py_ssize_t count, Py_ssize_t minimum) noexcept nogil:
-    """Whether `count` elements of at least `minimum` bytes fit into what is left; a fault at the count, `start`, if not.
+    """Check that `count` elements of at least `minimum` bytes fit into the rest, else set a fault at the count, `start`.
 
     Nothing is reserved for an array before this was asked: memory stays within a fixed multiple of the input.
     """

@@ -1,4 +1,4 @@
-"""What code that the GIL guards elsewhere needs in a Python without one. Where there is a GIL these are plain loads and stores.
+"""Atomic loads and stores for Python without a GIL. With a GIL they are plain loads and stores.
 
 A table that fills while it is used is filled by one thread (in a critical section, or from `flag_taken` to `flag_left`), and read by all:
 an entry is made whole first and published last. What was published stays as it is for as long as the table.

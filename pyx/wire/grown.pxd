@@ -4,7 +4,7 @@ from libc.stdlib cimport free, realloc
 
 
 cdef inline void* grown(void* items, Py_ssize_t* room, Py_ssize_t wanted, Py_ssize_t least, size_t size) noexcept nogil:
-    """Where an array lies that has room for `wanted` items; NULL without memory, and all is as before then.
+    """Return an array with room for `wanted` items; NULL without memory, and then nothing has changed.
 
     Arguments:
         items, room: where it lies now, NULL for nowhere, and how many items fit there; the new room is written.
@@ -25,7 +25,7 @@ cdef inline void* grown(void* items, Py_ssize_t* room, Py_ssize_t wanted, Py_ssi
 
 
 cdef inline void* kept_room(void* items, Py_ssize_t* room, Py_ssize_t most) noexcept nogil:
-    """Where an array lies that holds nothing any more: what a huge frame needed, more than `most` bytes, is given back."""
+    """Return an empty array; free it if a huge frame made it larger than `most` bytes."""
     if room[0] <= most:
         return items
     free(items)

@@ -13,7 +13,7 @@ cdef inline uint64_t word_at(const uint8_t* p) noexcept nogil:
 
 
 cdef inline bint is_plain(const uint8_t* text, Py_ssize_t size) noexcept nogil:
-    """Whether all bytes are ASCII."""
+    """Return whether all bytes are ASCII."""
     cdef uint64_t seen = 0
     cdef const uint8_t* last
     if size >= 8:

@@ -125,6 +125,8 @@ def test_templates(path: Path) -> None:
 
 
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
-    """Also those of private names, which the pages of the API leave out."""
+    """Also those of private names and of Cython, which the pages of the API leave out."""
     clause = re.compile(r'"""(?:What|Where|Whether|Why|How|If|When|That|Which|Who) .*')
-    assert [(path.name, found) for path in SHOWN for found in clause.findall(path.read_text("utf-8"))] == []
+    native = sorted((ROOT / "pyx").rglob("*.p[yx][xdi]"))
+    assert native
+    assert [(path.name, found) for path in (*SHOWN, *native) for found in clause.findall(path.read_text("utf-8"))] == []

@@ -1,4 +1,4 @@
-"""What pyx/capture/carry.pyx offers to other compiled modules: the connections of a series."""
+"""C interface of pyx/capture/carry.pyx: the connections of a series."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t

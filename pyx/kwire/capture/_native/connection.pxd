@@ -1,4 +1,4 @@
-"""What pyx/capture/connection.pyx offers to other compiled modules: the state of a TCP connection."""
+"""C interface of pyx/capture/connection.pyx: the state of a TCP connection."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t

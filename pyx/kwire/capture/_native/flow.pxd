@@ -1,4 +1,4 @@
-"""What pyx/capture/flow.pyx offers to other compiled modules: the bytes of one direction that wait behind a hole."""
+"""C interface of pyx/capture/flow.pyx: the bytes of one direction that wait behind a hole."""
 
 from libc.stdint cimport int64_t, uint8_t
 

@@ -1,4 +1,4 @@
-"""What pyx/capture/sink.pyx offers to other compiled modules: the base of what takes streams."""
+"""C interface of pyx/capture/sink.pyx: the base class of receivers of streams."""
 
 from libc.stdint cimport int64_t, uint8_t
 

@@ -1,4 +1,4 @@
-"""What pyx/capture/tcp.pyx offers to other compiled modules: the rules of a TCP connection."""
+"""C interface of pyx/capture/tcp.pyx: the rules of a TCP connection."""
 
 from libc.stdint cimport int64_t, uint8_t
 

@@ -1,4 +1,4 @@
-"""What pyx/capture/tls_record_cipher.pyx offers to other compiled modules: the cipher of the records of one direction."""
+"""C interface of pyx/capture/tls_record_cipher.pyx: the cipher of the records of one direction."""
 
 from libc.stdint cimport int64_t, uint8_t
 

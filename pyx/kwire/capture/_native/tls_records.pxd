@@ -1,4 +1,4 @@
-"""What pyx/capture/tls_records.pyx offers to other compiled modules: one direction of TLS, cut into records."""
+"""C interface of pyx/capture/tls_records.pyx: one direction of TLS, split into records."""
 
 from libc.stdint cimport int64_t, uint8_t
 

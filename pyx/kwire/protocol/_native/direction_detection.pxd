@@ -1,4 +1,4 @@
-"""What pyx/protocol/direction_detection.pyx offers to other compiled modules."""
+"""C interface of pyx/protocol/direction_detection.pyx."""
 
 from libc.stdint cimport int64_t
 

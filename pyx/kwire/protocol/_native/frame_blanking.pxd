@@ -1,4 +1,4 @@
-"""What pyx/protocol/frame_blanking.pyx offers to other compiled modules: frames that are blanked where they lie."""
+"""C interface of pyx/protocol/frame_blanking.pyx: blanking of frames in place."""
 
 from libc.stdint cimport int64_t, uint8_t
 

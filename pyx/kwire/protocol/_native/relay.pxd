@@ -1,4 +1,4 @@
-"""What pyx/protocol/relay.pyx offers to other compiled modules: a relay that a loop feeds without the GIL (protocol/relay_feed.pxd)."""
+"""C interface of pyx/protocol/relay.pyx: a relay that a loop feeds without the GIL (protocol/relay_feed.pxd)."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 

@@ -1,4 +1,4 @@
-"""What pyx/protocol/tracker.pyx offers to other compiled modules: the state of a tracked connection, and who takes what it says."""
+"""C interface of pyx/protocol/tracker.pyx: the state of a tracked connection, and the receivers of its events."""
 
 cimport cython
 from cpython.object cimport PyObject

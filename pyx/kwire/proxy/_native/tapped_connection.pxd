@@ -1,4 +1,4 @@
-"""What pyx/proxy/tapped_connection.pyx offers to the loop: a connection's bytes are given to it where they lie."""
+"""C interface of pyx/proxy/tapped_connection.pyx for the loop: bytes of a connection are passed in place."""
 
 from libc.stdint cimport int64_t, uint8_t
 
