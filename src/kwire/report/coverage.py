@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final, Literal
 
 import pyarrow as pa
@@ -132,13 +133,8 @@ def read_coverage(folder: AnalysisFolder, fleet: Fleet | None = None, *, files_s
 def _facts_of_targets(manifest: Mapping[str, Any]) -> list[Fact]:
     told = "answers as no Kafka release: it is judged by the versions that it advertises, and may accept fewer."
     others, answered = (found if isinstance(found := manifest.get(name), list) else [] for name in ("targets", "answered"))
-    facts = [
-        _note(
-            TARGET, f"{visible(str(each.get('name')))} (from {visible(str(each.get('source')))}, {visible(str(each.get('date')))}) {told}"
-        )
-        for each in others
-        if isinstance(each, dict)
-    ]
+    named = [[visible(str(each.get(name))) for name in ("name", "source", "date")] for each in others if isinstance(each, dict)]
+    facts = [_note(TARGET, f"{name} (from {source}, {date}) {told}") for name, source, date in named]
     return facts + [_fine(TARGET, f"The target answers as Kafka {visible(str(each))}, whose accepted versions count.") for each in answered]
 
 
@@ -156,16 +152,11 @@ def _protocols(folder: AnalysisFolder) -> Counter[str]:
     return found
 
 
-def _fine(about: str, *sentences: str) -> Fact:
-    return Fact(level="fine", about=about, sentence=" ".join(sentences))
+def _fact(level: Level, about: str, *sentences: str) -> Fact:
+    return Fact(level=level, about=about, sentence=" ".join(filter(None, sentences)))
 
 
-def _note(about: str, *sentences: str) -> Fact:
-    return Fact(level="note", about=about, sentence=" ".join(sentences))
-
-
-def _warning(about: str, *sentences: str) -> Fact:
-    return Fact(level="warning", about=about, sentence=" ".join(sentences))
+_fine, _note, _warning = partial(_fact, "fine"), partial(_fact, "note"), partial(_fact, "warning")
 
 
 def _facts_of_time(times: tuple[datetime, datetime] | None) -> list[Fact]:
@@ -173,15 +164,10 @@ def _facts_of_time(times: tuple[datetime, datetime] | None) -> list[Fact]:
         return [_warning("Time", "The input has no timestamps.")]
     first, last = times
     covered = f"The captures cover {length_of_time(last - first)}, from {moment(first)} to {moment_after(last, first)} UTC."
+    silent = "A client that was silent in this time is not in the report"
     if last - first < _SHORT_CAPTURE:
-        return [
-            _note(
-                "Time",
-                covered,
-                "A client that was silent in this time is not in the report: nightly and monthly jobs need a longer capture.",
-            )
-        ]
-    return [_fine("Time", covered, "A client that was silent in this time is not in the report.")]
+        return [_note("Time", covered, f"{silent}: nightly and monthly jobs need a longer capture.")]
+    return [_fine("Time", covered, f"{silent}.")]
 
 
 def _facts_of_files(folder: AnalysisFolder, totals: dict[str, int]) -> list[Fact]:
@@ -198,7 +184,7 @@ def _facts_of_files(folder: AnalysisFolder, totals: dict[str, int]) -> list[Fact
         if found:
             more = f"And {counts[rule] - 3:,} more, see Problems of input files." if counts[rule] > 3 else ""
             count = bytes_of(totals["bytes_damaged"]) if rule == "capture_damaged" else plural(counts[rule], "file")
-            facts.append(Fact(level=level, about=about, sentence=" ".join([sentence.format(count), *found[:3], more]).strip()))
+            facts.append(_fact(level, about, sentence.format(count), *found[:3], more))
     return facts
 
 
