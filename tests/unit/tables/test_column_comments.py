@@ -13,8 +13,9 @@ import pytest
 from kwire.runs.parts import STAGING, PartWriter
 from kwire.spark.source.options import source_options
 from kwire.spark.source.schema import schema_ddl
-from kwire.tables.column_comments import COMMENT, COMMENTS, DECLARED, OF_TABLES, comment_of, with_comments
+from kwire.tables.column_comments import COMMENT, DECLARED, comment_of, with_comments
 from kwire.tables.schemas import SCHEMAS
+from kwire.tables.shared_columns import CLASSES_OF_TABLES, OF_TABLES, SHARED
 
 COLUMNS = [(table, field) for table, schema in SCHEMAS.items() for field in schema]
 
@@ -38,8 +39,8 @@ def test_every_column_is_described() -> None:
 
 def test_nothing_is_described_that_is_not_there() -> None:
     others = {(table, field.name) for table, field in COLUMNS if table not in DECLARED}
-    assert set(COMMENTS) <= {name for _, name in others}
-    assert set(OF_TABLES) <= others
+    assert set(SHARED) == {name for _, name in others}
+    assert {*OF_TABLES, *CLASSES_OF_TABLES} <= others
     assert all(set(DECLARED[table]) == set(SCHEMAS[table].names) for table in DECLARED)
 
 
