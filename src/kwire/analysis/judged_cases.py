@@ -19,14 +19,11 @@ from kwire.analysis.remedies import NOTHING, Remedy, Software, remedy_of
 from kwire.analysis.verdicts import Answers, Judgement, TargetRange, Use, judge
 from kwire.schema.release_table import Release, release_key
 from kwire.schema.version_numbers import version_numbers
-from kwire.tables.schemas import TEXT, schema_of
+from kwire.tables.schemas import TEXT, schema_named
 
 __all__ = ["JUDGED", "Cases", "Program"]
 
-JUDGED: Final = schema_of(
-    ("target_release", TEXT), ("verdict", TEXT), ("verdict_basis", TEXT), ("confidence", TEXT), ("reason", TEXT), ("remedy", TEXT),
-    ("cure_version", TEXT), ("cure_kind", TEXT), ("refused_by", TEXT),
-)  # fmt: skip
+JUDGED: Final = schema_named("target_release verdict verdict_basis confidence reason remedy cure_version cure_kind refused_by")
 """Columns of `upgrade_impact` that depend on case and target."""
 
 Lines = tuple[str, ...]

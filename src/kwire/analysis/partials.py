@@ -25,7 +25,7 @@ from kwire.analysis.request_sums import RequestSums
 from kwire.analysis.row_sums import STEPS, Found, of_topics, ones, steps_of, unnamed_ids
 from kwire.tables import SeriesRows, SeriesView
 from kwire.tables.node_ids import node_finder
-from kwire.tables.schemas import CAPTURES, INT, LONG, TEXT, TIME
+from kwire.tables.schemas import CAPTURES, INT, LONG, TEXT, TIME, TYPES
 
 __all__ = [
     "PARTS", "Part", "Partial", "empty", "from_bytes", "held", "merge", "node_ids", "partial_of_series", "schema_of",
@@ -105,9 +105,8 @@ KEPT: Final[dict[str, tuple[pa.Schema, tuple[str, ...]]]] = {
 }
 
 _TYPES: Final[dict[str, pa.DataType]] = {
-    **dict.fromkeys(("evidence_request_index", "max_batch_bytes"), LONG),
-    **dict.fromkeys(("api_key", "api_version", "bucket", "min_version", "max_version", "node_id", "port", "value"), INT),
-    **dict.fromkeys(("first_seen", "last_seen", "hour"), TIME),
+    **TYPES,
+    **dict.fromkeys(("bucket", "min_version", "max_version", "value"), INT),
 }
 
 

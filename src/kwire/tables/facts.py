@@ -12,51 +12,16 @@ from typing import Any, Final
 import pyarrow as pa
 
 from kwire.protocol.events import BrokersLearned, TopicsNamed, VersionsLearned
-from kwire.tables.schemas import INT, LONG, TEXT, TIME, schema_of
+from kwire.tables.schemas import INT, TEXT, TIME, schema_named
 
 __all__ = ["ADVERTISED", "FACT_SCHEMAS", "NODES", "REFUSALS", "TOPIC_NAMES", "SeriesFacts", "empty_table", "table_of"]
 
-ADVERTISED: Final = schema_of(
-    ("server", TEXT),  # address:port
-    ("api_key", INT),
-    ("min_version", INT),
-    ("max_version", INT),
-    ("first_seen", TIME),
-    ("last_seen", TIME),
-)
-
-NODES: Final = schema_of(
-    ("node_id", INT),
-    ("host", TEXT),
-    ("port", INT),
-    ("rack", TEXT),
-    ("cluster_id", TEXT),
-    ("first_seen", TIME),
-    ("last_seen", TIME),
-)
-
-REFUSALS: Final = schema_of(
-    ("connection_id", TEXT),
-    ("server", TEXT),
-    ("request_index", LONG),
-    ("api_key", INT),
-    ("api_version", INT),
-    ("refusal", TEXT),  # disconnected, unsupported_version
-)
-
-TOPIC_NAMES: Final = schema_of(
-    ("topic_id", TEXT),
-    ("topic", TEXT),
-    ("first_seen", TIME),
-    ("last_seen", TIME),
-)
-
-FACT_SCHEMAS: Final[dict[str, pa.Schema]] = {
-    "advertised": ADVERTISED,
-    "nodes": NODES,
-    "refusals": REFUSALS,
-    "topic_names": TOPIC_NAMES,
-}
+ADVERTISED: Final = schema_named("server api_key min_version max_version first_seen last_seen", min_version=INT, max_version=INT)
+NODES: Final = schema_named("node_id host port rack cluster_id first_seen last_seen")
+REFUSALS: Final = schema_named("connection_id server request_index api_key api_version refusal", refusal=TEXT)
+"""`refusal` is `disconnected` or `unsupported_version`."""
+TOPIC_NAMES: Final = schema_named("topic_id topic first_seen last_seen")
+FACT_SCHEMAS: Final = {"advertised": ADVERTISED, "nodes": NODES, "refusals": REFUSALS, "topic_names": TOPIC_NAMES}
 
 # What a server answers to ApiVersions: of each API the lowest and the highest version.
 Answer = tuple[tuple[int, tuple[int, int]], ...]

@@ -43,65 +43,71 @@ def schema_from(columns: tuple[Column, ...]) -> pa.Schema:
     return schema_of(*((column.name, _ARROW[column.type]) for column in columns))
 
 
-def _schema_named(names: str) -> pa.Schema:
-    """Create a schema of shared columns, or columns of `requests`, named in a text."""
-    known = {column.name: column for column in REQUEST_COLUMNS} | SHARED
-    return schema_of(*((name, _ARROW[known[name].type]) for name in names.split()))
+TYPES: Final = {
+    **{column.name: _ARROW[column.type] for column in (*CONNECTION_COLUMNS, *REQUEST_COLUMNS)},
+    **{name: _ARROW[column.type] for name, column in SHARED.items()},
+}
+"""Types of columns by name, for columns of the same type in all tables."""
+
+
+def schema_named(names: str, **types: pa.DataType) -> pa.Schema:
+    """Create a schema from names in a text; `types` has those of columns that are in no table of an analysis."""
+    return schema_of(*((name, types[name] if name in types else TYPES[name]) for name in names.split()))
 
 
 CONNECTIONS: Final = schema_from(CONNECTION_COLUMNS)
 REQUESTS: Final = schema_from(REQUEST_COLUMNS)
 
-CAPTURES: Final = _schema_named("""
+CAPTURES: Final = schema_named("""
     capture series source sha256 start end packets packets_dropped packets_unread link_types_unread snaplen bytes bytes_cut
     bytes_damaged bytes_lost bytes_opaque bytes_decrypted connections connections_refused joined_late one_way requests unanswered unseen
 """)
-VIOLATIONS: Final = _schema_named("""
+VIOLATIONS: Final = schema_named("""
     series capture connection_id rule severity client_key request_index packet_number stream_offset software_name client_id explanation
     count
 """)
 # What stands beside a message that was asked for: its frame, and the request that it is or answers.
-MESSAGE_EVIDENCE: Final = _schema_named("""
+MESSAGE_EVIDENCE: Final = schema_named("""
     series capture connection_id request_index correlation_id client_id software_name software_version principal time packet_number
     stream_offset
 """)
 MESSAGE_FRAMES: Final = pa.schema([*MESSAGE_EVIDENCE, pa.field("frame", pa.binary())])
 # A metric point that a client pushed (KIP-714).
-TELEMETRY: Final = _schema_named("""
+TELEMETRY: Final = schema_named("""
     series capture connection_id client_key request_index client_instance_id software_name software_version client_id principal
     subscription_id terminating metric type temporality value count buckets attributes resource start_time time
 """)
 # Client x topic x direction.
-TOPIC_ACCESS: Final = _schema_named("""
+TOPIC_ACCESS: Final = schema_named("""
     client_key software_name software_version client_id principals addresses group_ids topic topic_id direction requests errors
     error_names unseen_requests records batches bytes max_batch_bytes magic compression acks partitions first_seen last_seen
 """)
 # A step of a group.
-GROUP_EVENTS: Final = _schema_named("""
+GROUP_EVENTS: Final = schema_named("""
     series capture connection_id request_index group_id event protocol trigger_member_id member_id group_instance_id client_key
     client_id client_address generation protocol_type protocol_name leader subscription assignment members_before members_after
     session_timeout_ms rebalance_timeout_ms duration_us error_name reason diff time
 """)
 # Client x node x api x version x hour.
-CLIENT_HOURLY: Final = _schema_named("""
+CLIENT_HOURLY: Final = schema_named("""
     client_key software_name software_version hour server node_id api_key api_name api_version requests errors connections request_bytes
     response_bytes throttle_ms latency_histogram
 """)
-CLIENTS: Final = _schema_named("""
+CLIENTS: Final = schema_named("""
     client_key software_name software_version identity_source library_guess library_guess_after library_guess_before library_guess_tried
     confidence client_ids addresses principals role owner contact connections requests errors request_bytes response_bytes first_seen
     last_seen
 """)
-API_USAGE: Final = _schema_named("""
+API_USAGE: Final = schema_named("""
     client_key software_name software_version client_id api_key api_name api_version requests errors disconnects error_names
     latency_p50_us latency_p99_us first_seen last_seen
 """)
-UPGRADE_IMPACT: Final = _schema_named(f"""
+UPGRADE_IMPACT: Final = schema_named(f"""
     {" ".join(API_USAGE.names)}
     addresses principals owner contact target_release verdict verdict_basis confidence evidence_connection_id evidence_request_index
     reason remedy cure_version cure_kind refused_by
 """)
-BROKERS: Final = _schema_named("""
+BROKERS: Final = schema_named("""
     node_id host addresses port rack cluster_id versions release_guess first_seen last_seen
 """)
 

@@ -16,13 +16,13 @@ from kwire.analysis.digests.of_groups import of_groups
 from kwire.analysis.digests.of_topics import of_topics
 from kwire.analysis.digests.tables import FINDING_COLUMNS, USE_COLUMNS, Digest, Limits, merge_digests, shaped
 from kwire.analysis.group_lives import EVENTS
-from kwire.tables.schemas import CLIENTS, LONG, SCHEMAS, TEXT, TIME, schema_of
+from kwire.tables.schemas import CLIENTS, LONG, SCHEMAS, TIME, schema_named
 
 __all__ = ["ANSWER_COLUMNS", "OPENINGS", "SAY_NO", "STORM", "WAITING", "digest_of_answers", "openings_of"]
 
 pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
 
-OPENINGS: Final = schema_of(("client_key", TEXT), ("protocol", TEXT), ("first_seen", TIME), ("connections", LONG))
+OPENINGS: Final = schema_named("client_key protocol first_seen connections")
 """Connections by client, protocol and minute of their beginning."""
 
 STORM: Final = 20

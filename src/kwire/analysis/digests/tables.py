@@ -13,7 +13,7 @@ import pyarrow.compute
 from kwire.analysis.columns import aggregated, flat
 from kwire.analysis.group_lives import LIVES
 from kwire.analysis.row_sums import codes_of
-from kwire.tables.schemas import BOOL, CLIENTS, INT, LONG, REQUESTS, TEXT, TEXTS, TIME, TOPIC_ACCESS, UPGRADE_IMPACT
+from kwire.tables.schemas import BOOL, CLIENTS, DOUBLE, INT, LONG, TEXT, TIME, TYPES
 
 __all__ = ["DIGESTS", "EVERYTHING", "PAGE", "Digest", "DigestTable", "Limits", "merge_digests", "selected_clients"]
 
@@ -226,44 +226,27 @@ DIGESTS: Final[dict[str, DigestTable]] = {
 }  # fmt: skip
 
 _LONGS: Final = (
-    "clients", "connections", "requests", "errors", "disconnects", "finding_requests", "versions_ok", "throttle_ms", "of_client", "times",
-    "rows", "records", "bytes", "records_written", "bytes_written", "records_read", "begun", "ended", "tls", "kafka", "opaque", "late",
-    "one_way", "gaps", "bytes_cut", "number", "again", "troubled", "points", "metrics", "in_all", "up_to_us", "max_batch_bytes",
-    "writing_rows", "reading_rows", "packet_number", "stream_offset", "request_index", *_SIDES,
-)  # fmt: skip
-_INTS: Final = (
-    "worst", "breaks", "unknown", "deprecated", "rank", "step", "api_key", "api_version", "server_port", "node_id",
+    "again", "begun", "bytes_written", "clients", "ended", "expired", "finding_requests", "in_all", "kafka", "late", "metrics", "number",
+    "of_client", "opaque", "points", "reading_rows", "rebalances", "records_read", "records_written", "rows", "spent_us", "times", "tls",
+    "troubled", "up_to_us", "versions_ok", "writing_rows", *_SIDES,
 )  # fmt: skip
 _TYPES: Final[dict[str, pa.DataType]] = {
+    **TYPES,
     **dict.fromkeys(_LONGS, LONG),
-    **dict.fromkeys(_INTS, INT),
-    **dict.fromkeys(
-        ("first_seen", "last_seen", "hour", "minute", "time", "start", "end", "first_low", "last_low", "first_high", "last_high"), TIME
-    ),
+    **dict.fromkeys(("breaks", "deprecated", "most", "rank", "step", "unknown", "worst"), INT),
+    **dict.fromkeys(("first_high", "first_low", "last_high", "last_low", "minute"), TIME),
     **dict.fromkeys(("guessed", "is_urgent", "is_waiting"), BOOL),
-    **dict.fromkeys(("error_names", "group_ids"), TEXTS),
-    "rate": pa.float64(),
+    "rate": DOUBLE,
+    "value": TEXT,
 }
 _ONLY_NAMED: Final = (
     ("clients", "client_key", ("findings", "topics_of_clients", "client_hours")),
     ("groups", "group_id", ("group_lives", "members")),
 )
-_WHOLE_ROWS: Final = {
-    "clients": CLIENTS, "findings": UPGRADE_IMPACT, "group_lives": LIVES, "evidence": REQUESTS, "topic_uses": TOPIC_ACCESS,
-}  # fmt: skip
 
 
 def schema_of(name: str) -> pa.Schema:
-    """Return the schema of a table; columns of a table of the analysis have its types."""
-    known = _WHOLE_ROWS.get(name)
-    return pa.schema(
-        [
-            known.field(column).remove_metadata()
-            if known is not None and column in known.names
-            else pa.field(column, _TYPES.get(column, TEXT))
-            for column in DIGESTS[name].columns
-        ]
-    )
+    return pa.schema([(column, _TYPES.get(column, TEXT)) for column in DIGESTS[name].columns])
 
 
 def shaped(name: str, rows: pa.Table | None = None, /, **columns: Any) -> pa.Table:

@@ -13,8 +13,7 @@ import pyarrow.compute
 from kwire.analysis.columns import aggregated, flat
 from kwire.analysis.digests.of_clients import VERDICTS, release_order
 from kwire.analysis.digests.tables import WORST_CLIENTS, Digest, Limits
-from kwire.tables.schemas import BOOL, LONG, TEXT
-from kwire.tables.schemas import schema_of as table_schema
+from kwire.tables.schemas import BOOL, schema_named
 
 __all__ = ["MOST_CLIENTS", "MOST_REQUESTS", "Wanted", "wanted_of"]
 
@@ -70,7 +69,7 @@ def wanted_of(digest: Digest, limits: Limits, requests: int) -> Wanted:
     )
 
 
-_NO_FINDINGS: Final = table_schema(("connection_id", TEXT), ("request_index", LONG), ("is_shown", BOOL))
+_NO_FINDINGS: Final = schema_named("connection_id request_index is_shown", is_shown=BOOL)
 
 
 def _findings(digest: Digest, keys: Any) -> pa.Table:
