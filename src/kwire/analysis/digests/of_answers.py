@@ -41,19 +41,10 @@ ANSWER_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "topic_access": (*USE_COLUMNS, "unseen_requests", "compression", "magic", "error_names", "max_batch_bytes"),
     "group_events": (*EVENTS, "member_id", "client_id", "client_address"),
     "api_usage": (
-        "client_key",
-        "api_key",
-        "api_name",
-        "api_version",
-        "requests",
-        "errors",
-        "disconnects",
-        "error_names",
-        "first_seen",
-        "last_seen",
+        "client_key", "api_key", "api_name", "api_version", "requests", "errors", "disconnects", "error_names", "first_seen", "last_seen",
     ),
     "client_hourly": ("client_key", "hour", "api_name", "requests", "errors", "throttle_ms", "latency_histogram"),
-}
+}  # fmt: skip
 """Columns of the digested tables."""
 
 

@@ -40,41 +40,16 @@ _WAITING: Final = 64  # digests of batches that are put together at once
 DIGESTED_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "violations": ("rule", "severity", "count", *FRAME_COLUMNS),
     "telemetry": (
-        "client_id",
-        "software_name",
-        "software_version",
-        "client_instance_id",
-        "connection_id",
-        "principal",
-        "metric",
-        "time",
+        "client_id", "software_name", "software_version", "client_instance_id", "connection_id", "principal", "metric", "time",
     ),
     "connections": (
-        "client_key",
-        "connection_id",
-        "first_seen",
-        "last_seen",
-        "state",
-        "protocol",
-        "server_address",
-        "server_port",
-        "node_id",
-        "client_address",
-        "client_port",
-        "request_bytes",
-        "response_bytes",
-        "gaps",
-        "bytes_cut",
-        "auth_failures",
-        "attempted_principal",
-        "tls_version",
-        "tls_decrypted",
-        "tls_sni",
-        "tls_ja4",
+        "client_key", "connection_id", "first_seen", "last_seen", "state", "protocol", "server_address", "server_port", "node_id",
+        "client_address", "client_port", "request_bytes", "response_bytes", "gaps", "bytes_cut", "auth_failures", "attempted_principal",
+        "tls_version", "tls_decrypted", "tls_sni", "tls_ja4",
     ),
     "topic_access": USE_COLUMNS,
     "requests": EVIDENCE_COLUMNS,
-}
+}  # fmt: skip
 """Columns of each table; tables are added in this order."""
 TIME_COLUMNS: Final = ("client_key", "protocol", "first_seen", "last_seen")
 OF_SPAN: Final = ("open_connections", "open_span")

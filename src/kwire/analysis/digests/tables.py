@@ -89,7 +89,6 @@ class DigestTable:
 
 
 _SIDES: Final = tuple(f"{side}{what}" for side in ("writers", "readers") for what in ("", "_break", "_unknown"))
-_STEP: Final = ("connection_id", "request_index")
 CLIENT_FACTS: Final = (
     "kind", "library", "version", "guessed", "verdicts", "worst", "breaks", "unknown", "deprecated", "finding_requests", "versions_ok",
     "is_urgent",
@@ -111,117 +110,89 @@ FRAME_COLUMNS: Final = (
 )  # fmt: skip
 WORST_CLIENTS: Final = ("worst", "breaks", "unknown", "deprecated", "finding_requests")
 """Columns that rank clients, worst first."""
-_RULE: Final = ("severity", "rule")
+
+
+def _table(*, order: str = "", limit: str = "", **columns: str | tuple[str, ...]) -> DigestTable:
+    """Declare a table; columns are named in texts, descending ones of the order with a minus."""
+    rules = {rule: tuple(names.split()) if isinstance(names, str) else names for rule, names in columns.items()}
+    sorting = tuple((name.lstrip("-"), "descending" if name.startswith("-") else "ascending") for name in order.split())
+    return DigestTable(order=sorting, limit=limit, **rules)
+
 
 DIGESTS: Final[dict[str, DigestTable]] = {
     # by key: clients
-    "fleet": DigestTable(
-        keys=("kind", "role", "library", "version", "guessed", "identity_source", "verdicts"),
-        sums=("clients", "connections", "requests", "errors"),
+    "fleet": _table(keys="kind role library version guessed identity_source verdicts", sums="clients connections requests errors"),
+    "clients": _table(kept=(*(name for name in CLIENTS.names if name not in CLIENT_FACTS), *CLIENT_FACTS)),
+    "findings": _table(kept=FINDING_COLUMNS),
+    "topics_of_clients": _table(
+        kept="client_key topic topic_id direction records group_ids", each="client_key direction", order="-records topic topic_id",
+        limit="topics_of_client",
     ),
-    "clients": DigestTable(kept=(*(name for name in CLIENTS.names if name not in CLIENT_FACTS), *CLIENT_FACTS)),
-    "findings": DigestTable(kept=FINDING_COLUMNS),
-    "topics_of_clients": DigestTable(
-        kept=("client_key", "topic", "topic_id", "direction", "records", "group_ids"), each=("client_key", "direction"),
-        limit="topics_of_client", order=(("records", "descending"), ("topic", "ascending"), ("topic_id", "ascending")),
-    ),
-    "libraries": DigestTable(kept=("client_key", "library")),
+    "libraries": _table(kept="client_key library"),
     # by key: what they use
-    "api_versions": DigestTable(keys=("api_key", "api_name", "api_version"), sums=("requests", "errors", "clients")),
-    "api_verdicts": DigestTable(keys=("api_name", "api_version", "target_release"), highs=("rank",)),
-    "metadata": DigestTable(
-        kept=("client_key", "requests", "first_seen", "last_seen", "rate"),
-        order=(("rate", "descending"), ("client_key", "ascending")), limit="incidents",
+    "api_versions": _table(keys="api_key api_name api_version", sums="requests errors clients"),
+    "api_verdicts": _table(keys="api_name api_version target_release", highs="rank"),
+    "metadata": _table(kept="client_key requests first_seen last_seen rate", order="-rate client_key", limit="incidents"),
+    "storms": _table(kept="client_key connections minute in_all", order="-connections client_key", limit="incidents"),
+    "throttled": _table(
+        kept="client_key api_name throttle_ms of_client", order="-of_client client_key -throttle_ms api_name", limit="incidents",
     ),
-    "storms": DigestTable(
-        kept=("client_key", "connections", "minute", "in_all"),
-        order=(("connections", "descending"), ("client_key", "ascending")), limit="incidents",
-    ),
-    "throttled": DigestTable(
-        kept=("client_key", "api_name", "throttle_ms", "of_client"),
-        order=(("of_client", "descending"), ("client_key", "ascending"), ("throttle_ms", "descending"), ("api_name", "ascending")),
-        limit="incidents",
-    ),
-    "failed_uses": DigestTable(
-        kept=("client_key", "api_name", "api_version", "error_names", "errors", "disconnects"),
-        order=(("errors", "descending"), ("client_key", "ascending"), ("api_name", "ascending"), ("api_version", "ascending")),
+    "failed_uses": _table(
+        kept="client_key api_name api_version error_names errors disconnects", order="-errors client_key api_name api_version",
         limit="listing",
     ),
-    "hours": DigestTable(keys=("hour", "is_waiting"), sums=("requests", "errors")),
-    "hour_latencies": DigestTable(keys=("hour", "up_to_us"), sums=("requests",)),
-    "client_hours": DigestTable(keys=("client_key", "hour"), sums=("requests",)),
+    "hours": _table(keys="hour is_waiting", sums="requests errors"),
+    "hour_latencies": _table(keys="hour up_to_us", sums="requests"),
+    "client_hours": _table(keys="client_key hour", sums="requests"),
     # by key: groups and topics
-    "group_lives": DigestTable(kept=tuple(LIVES.names), order=(("group_id", "ascending"), ("time", "ascending"))),
-    "groups": DigestTable(
-        kept=("group_id", "again", "troubled"),
-        order=(("again", "descending"), ("troubled", "descending"), ("group_id", "ascending")), limit="groups",
+    "group_lives": _table(kept=tuple(LIVES.names), order="group_id time"),
+    "groups": _table(kept="group_id again troubled", order="-again -troubled group_id", limit="groups"),
+    "members": _table(keys="group_id member_id", highs="client_id client_address"),
+    "rebalance_reasons": _table(kept="group_id reason times again", order="-again group_id -times reason", limit="listing"),
+    "life_ends": _table(keys="what", lows="start", highs="end"),
+    "topics": _table(
+        keys="topic topic_id", sums=("records_written", "bytes_written", "records_read", *_SIDES, "writing_rows", "reading_rows"),
     ),
-    "members": DigestTable(keys=("group_id", "member_id"), highs=("client_id", "client_address")),
-    "rebalance_reasons": DigestTable(
-        kept=("group_id", "reason", "times", "again"), limit="listing",
-        order=(("again", "descending"), ("group_id", "ascending"), ("times", "descending"), ("reason", "ascending")),
+    "topic_formats": _table(keys="topic topic_id format"),
+    "oversized": _table(
+        kept="client_id topic topic_id max_batch_bytes error_names", order="-max_batch_bytes client_id topic", limit="incidents",
     ),
-    "life_ends": DigestTable(keys=("what",), lows=("start",), highs=("end",)),
-    "topics": DigestTable(
-        keys=("topic", "topic_id"), sums=("records_written", "bytes_written", "records_read", *_SIDES, "writing_rows", "reading_rows"),
-    ),
-    "topic_formats": DigestTable(keys=("topic", "topic_id", "format")),
-    "oversized": DigestTable(
-        kept=("client_id", "topic", "topic_id", "max_batch_bytes", "error_names"),
-        order=(("max_batch_bytes", "descending"), ("client_id", "ascending"), ("topic", "ascending")), limit="incidents",
-    ),
-    "totals": DigestTable(keys=("what",), sums=("number",)),
+    "totals": _table(keys="what", sums="number"),
     # rows of tables
-    "open_span": DigestTable(keys=("what",), lows=("start",), highs=("end",)),
+    "open_span": _table(keys="what", lows="start", highs="end"),
     # by part, not of the report: between which times connections begin and end
-    "part_times": DigestTable(
-        keys=("part", "client_key", "protocol"), sums=("connections",), lows=("first_low", "last_low"), highs=("first_high", "last_high")
+    "part_times": _table(keys="part client_key protocol", sums="connections", lows="first_low last_low", highs="first_high last_high"),
+    "open_connections": _table(keys="library step", sums="begun ended"),
+    "streams": _table(keys="protocol state", sums="connections tls"),
+    "listeners": _table(keys="server_address server_port node_id", sums="connections kafka opaque late one_way gaps bytes_cut"),
+    "refusals": _table(keys="client_key reason", sums="times", order="-times client_key reason", limit="listing"),
+    "unread": _table(
+        keys="client_address listener tls_version tls_ja4 tls_decrypted", sums="connections bytes",
+        order="-connections client_address listener tls_version tls_ja4 tls_decrypted", limit="listing",
     ),
-    "open_connections": DigestTable(keys=("library", "step"), sums=("begun", "ended")),
-    "streams": DigestTable(keys=("protocol", "state"), sums=("connections", "tls")),
-    "listeners": DigestTable(
-        keys=("server_address", "server_port", "node_id"), sums=("connections", "kafka", "opaque", "late", "one_way", "gaps", "bytes_cut"),
+    "client_connections": _table(
+        kept="client_key connection_id first_seen last_seen state", each="client_key", order="client_key first_seen connection_id",
+        limit="drawn",
     ),
-    "refusals": DigestTable(
-        keys=("client_key", "reason"), sums=("times",),
-        order=(("times", "descending"), ("client_key", "ascending"), ("reason", "ascending")), limit="listing",
+    "topic_uses": _table(kept=USE_COLUMNS, each="topic topic_id direction", order="-records client_id", limit="uses"),
+    "rules": _table(keys="severity rule", sums="times rows connections"),
+    "rule_clients": _table(keys="severity rule client_id", sums="times", each="severity rule", order="-times client_id", limit="incidents"),
+    "rule_frames": _table(
+        kept=("severity", "rule", *FRAME_COLUMNS), each="severity rule",
+        order="capture packet_number connection_id request_index explanation", limit="drawn",
     ),
-    "unread": DigestTable(
-        keys=("client_address", "listener", "tls_version", "tls_ja4", "tls_decrypted"), sums=("connections", "bytes"),
-        order=(("connections", "descending"), ("client_address", "ascending"), ("listener", "ascending"), ("tls_version", "ascending"),
-               ("tls_ja4", "ascending"), ("tls_decrypted", "ascending")), limit="listing",
+    "handshakes": _table(
+        keys="client_address listener rule explanation", sums="times", highs="last_seen tls_version tls_sni tls_ja4",
+        order="-times client_address listener explanation", limit="listing",
     ),
-    "client_connections": DigestTable(
-        kept=("client_key", "connection_id", "first_seen", "last_seen", "state"), each=("client_key",), limit="drawn",
-        order=(("client_key", "ascending"), ("first_seen", "ascending"), ("connection_id", "ascending")),
-    ),
-    "topic_uses": DigestTable(
-        kept=USE_COLUMNS, each=("topic", "topic_id", "direction"), limit="uses",
-        order=(("records", "descending"), ("client_id", "ascending")),
-    ),
-    "rules": DigestTable(keys=_RULE, sums=("times", "rows", "connections")),
-    "rule_clients": DigestTable(
-        keys=(*_RULE, "client_id"), sums=("times",), each=_RULE, limit="incidents",
-        order=(("times", "descending"), ("client_id", "ascending")),
-    ),
-    "rule_frames": DigestTable(
-        kept=(*_RULE, *FRAME_COLUMNS), each=_RULE, limit="drawn",
-        order=tuple((name, "ascending") for name in ("capture", "packet_number", "connection_id", "request_index", "explanation")),
-    ),
-    "handshakes": DigestTable(
-        keys=("client_address", "listener", "rule", "explanation"), sums=("times",),
-        highs=("last_seen", "tls_version", "tls_sni", "tls_ja4"),
-        order=(("times", "descending"), ("client_address", "ascending"), ("listener", "ascending"), ("explanation", "ascending")),
+    "evidence": _table(kept=EVIDENCE_COLUMNS, order="connection_id request_index"),
+    "pushes": _table(
+        keys="client_id software client_instance_id", sums="points", highs="metrics time", order="client_id software client_instance_id",
         limit="listing",
     ),
-    "evidence": DigestTable(kept=EVIDENCE_COLUMNS, order=tuple((name, "ascending") for name in _STEP)),
-    "pushes": DigestTable(
-        keys=("client_id", "software", "client_instance_id"), sums=("points",), highs=("metrics", "time"),
-        order=(("client_id", "ascending"), ("software", "ascending"), ("client_instance_id", "ascending")), limit="listing",
-    ),
-    "push_sources": DigestTable(
-        keys=("client_id", "software", "client_instance_id", "what", "value"), each=("client_id", "software", "client_instance_id", "what"),
-        limit="drawn", order=(("value", "ascending"),),
+    "push_sources": _table(
+        keys="client_id software client_instance_id what value", each="client_id software client_instance_id what", order="value",
+        limit="drawn",
     ),
 }  # fmt: skip
 
