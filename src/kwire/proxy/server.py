@@ -251,6 +251,8 @@ class ProxyServer:
                     rule.counts.save()
                 except OSError as error:
                     self.quiet.warning("counts", "", f"{rule.counts.path} cannot be written: {error.strerror}")
+                except InputError as error:
+                    self.quiet.warning("counts", "", f"counts are not saved: {error}")
 
     async def close(self, seconds: float) -> None:
         """Stop listening, wait up to `seconds` for answers owed to clients, then close all connections."""

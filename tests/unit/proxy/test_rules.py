@@ -19,7 +19,7 @@ from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.refusals import Condition
 from kwire.proxy.rules.rehearsal import RehearsalMode, RehearsalRule
-from kwire.proxy.rules.rejected_counts import Rejected, RejectedCounts
+from kwire.proxy.rules.rejected_counts import Rejected
 from kwire.proxy.rules.rule import ConnectionRule, Outcome, Peer, Rule, Watched
 from kwire.proxy.rules.versions import VersionsRule
 
@@ -131,41 +131,6 @@ def test_rehearsal_counts_and_lets_pass() -> None:
         exchange(connection, 8, 1, messages.OffsetCommitRequest(group_id="g", member_id="m"), messages.OffsetCommitResponse(), number)
     exchange(connection, 8, 2, messages.OffsetCommitRequest(group_id="g", member_id="m"), messages.OffsetCommitResponse(), 4)
     assert dict(rule.counts.read()[0]) == {Rejected("sarama", "1.27.2", "shop", "10.0.0.9", 8, 1): 2}
-
-
-def test_rehearsal_counts_a_bounded_number_of_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kwire.proxy.rules.rejected_counts._MOST_COUNTED", 2)
-    counts = RejectedCounts("4.0.2")
-    for version in (0, 1, 0, 2, 3):
-        counts.count(Rejected("", "", "c", "10.0.0.9", 8, version))
-    rejected, others = counts.read()
-    assert (sum(rejected.values()), others) == (3, 2)
-
-
-def test_counts_of_a_rehearsal_survive_a_restart(tmp_path: Path) -> None:
-    path = tmp_path / "counts.json"
-    who = Rejected("sarama", "1.27.2", "sh\u00f6p", "10.0.0.9", 8, 1)
-    first = RehearsalRule("4.0.0", "count", str(path))
-    first.counts.save()
-    assert not path.exists()  # nothing to save
-    first.counts.count(who)
-    first.counts.save()
-    assert path.stat().st_mode & 0o777 == 0o600
-    second = RehearsalRule("4.0.0", "count", str(path))
-    second.counts.count(who)
-    assert second.counts.read() == ({who: 2}, 0)
-    with pytest.raises(InputError, match=r"has the counts of 4\.0\.0, not of 4\.1\.0: choose another file"):
-        RehearsalRule("4.1.0", "count", str(path))
-    assert not RehearsalRule("4.1.0", "break", str(path)).counts.read()[0]
-    for text in ('{"release": "4.0.0"}', "x", '{"release": "4.0.0", "others": 0, "rejected": [[["a"], 1]]}'):
-        path.write_text(text)
-        with pytest.raises(InputError, match="has no counts of a rehearsal: choose another file"):
-            RehearsalRule("4.0.0", "count", str(path))
-    gone = RejectedCounts("4.0.0", str(tmp_path / "none" / "counts.json"))
-    gone.count(who)
-    for _ in range(2):  # it is tried again
-        with pytest.raises(OSError, match="No such file"):
-            gone.save()
 
 
 def test_a_principal_is_the_one_that_the_broker_accepted() -> None:
