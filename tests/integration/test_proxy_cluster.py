@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,6 +19,7 @@ import trustme
 import kwire
 from kwire import messages
 from kwire.cli.proxy_check import check_brokers
+from kwire.cluster.broker_session import Address
 from kwire.errors import InputError
 from kwire.proxy.cluster_map import ClusterMap
 from kwire.proxy.config_file import load_config
@@ -162,15 +164,52 @@ def test_a_cluster_that_does_not_answer_keeps_its_brokers(tmp_path: Path) -> Non
     with naming(brokers) as one, naming(brokers) as other:
         brokers[1], brokers[9] = other, one
         found = ClusterMap(load_config(written(tmp_path, one, free_ports(5))), warned.append)
-        assert found.place("@1:1") == other
-        assert found.place("kafka:9092") == "kafka:9092"
+        assert found.place("@1:1").result(30) == other
+        assert found.place("kafka:9092").result(30) == "kafka:9092"
         with pytest.raises(OSError, match="the cluster has no broker 2"):
-            found.place("@2:1")
+            found.place("@2:1").result(30)
         del brokers[9]
-    found.refresh()
-    assert found.place("@1:1") == other
+    found.refresh().result(30)
+    assert found.place("@1:1").result(30) == other
     (text,) = warned
     assert text.startswith("the cluster cannot be asked for its brokers: cannot connect to 127.0.0.1:")
+
+
+@pytest.mark.parametrize("loop", ["native", "asyncio"])
+def test_clients_of_known_brokers_do_not_wait_for_unknown_ones(
+    loop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The bootstrap broker takes connections and does not answer; there are more clients than threads that resolve names."""
+    monkeypatch.setattr("kwire.proxy.cluster_map._SECONDS", 600)
+    came: list[socket.socket] = []
+    released = threading.Event()
+
+    def hang(connection: socket.socket) -> None:
+        came.append(connection)
+        released.wait(120)
+
+    port = free_ports(5)
+    brokers: Brokers = {}
+    with naming(brokers) as one, listening(hang) as silent, ExitStack() as clients:
+        brokers[1] = one
+        config = load_config(written(tmp_path, silent, port, f'loop = "{loop}"\nconnect_seconds = 600', "refresh_seconds = 600"))
+        server = ProxyServer(config)
+        assert server.cluster is not None
+        server.cluster.nodes = {1: Address("127.0.0.1", int(one.rpartition(":")[2]))}
+        try:
+            with running(server):
+                waiting = [clients.enter_context(socket.create_connection(("127.0.0.1", port + 3), 60)) for _ in range(12)]
+                until(lambda: server.connections == len(waiting) and bool(came))
+                for each in (port, port + 1):
+                    assert asked(each).controller_id == int(one.rpartition(":")[2])
+                assert server.connections >= len(waiting)
+                assert len(came) == 1  # one ask for all
+                released.set()  # the next broker is asked, and has no broker 3
+                for client in waiting:
+                    assert client.recv(1) == b""
+        finally:
+            released.set()
+    assert "broker 3: closed: the broker cannot be reached: the cluster has no broker 3" in caplog.text
 
 
 @pytest.mark.matrix

@@ -7,6 +7,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +26,7 @@ _AGAIN: Final = 0.1  # seconds until clients of an unknown broker make the proxy
 
 
 class ClusterMap:
-    """Addresses by node id; thread-safe.
+    """Addresses by node id; thread-safe. One thread asks the cluster, so that only clients of unknown brokers wait for it.
 
     Arguments:
         config: configuration with `[cluster]`.
@@ -48,6 +49,8 @@ class ClusterMap:
         for node_id, (host, port) in (found for each in config.all_listeners for found in each.addresses()):
             self._seen.setdefault(node_id, []).append(str(Address(host, port)))
         self._lock = threading.Lock()
+        self._asker = ThreadPoolExecutor(1, "kwire cluster")
+        self._asking: Future[None] | None = None
         self._asked_at = -_AGAIN
         self._next = 0
         self.nodes: dict[int, Address] = {}
@@ -58,9 +61,15 @@ class ClusterMap:
         with BrokerSession(tuple(servers), timeout=_SECONDS, client_id="kwire-proxy", login=self._login, tls=self._tls) as session:
             return ask_addresses(session)
 
-    def refresh(self) -> None:
+    def refresh(self) -> Future[None]:
+        """Ask the cluster for its brokers, unless an answer is already expected."""
         with self._lock:
-            self._refresh()
+            if self._asking is None or self._asking.done():
+                self._asking = self._asker.submit(self._refresh)
+            return self._asking
+
+    def close(self) -> None:
+        self._asker.shutdown(wait=False, cancel_futures=True)
 
     def _refresh(self) -> None:
         try:
@@ -74,24 +83,32 @@ class ClusterMap:
                 self._write()
         self._asked_at = time.monotonic()
 
-    def place(self, broker: str) -> str:
-        """Return the address of a broker, `host:port`; ask the cluster for one that is unknown.
+    def place(self, broker: str) -> Future[str]:
+        """Find the address of a broker, `host:port`; ask the cluster for one that is unknown.
 
-        Raises:
-            OSError: the cluster does not have it.
+        The result is an `OSError` if the cluster does not have it.
         """
+        found: Future[str] = Future()
         if not is_asked(broker):
-            return broker
-        node_id = node_of(broker)
-        found = self._known(node_id)
-        if found is None:
-            with self._lock:
-                if time.monotonic() - self._asked_at >= _AGAIN:
-                    self._refresh()
-            found = self._known(node_id)
-        if found is None:
-            raise OSError("the cluster has not named its brokers" if node_id is None else f"the cluster has no broker {node_id}")
-        return str(found)
+            found.set_result(broker)
+            return found
+        node_id, nodes = node_of(broker), self.nodes
+        is_known = bool(nodes) if node_id is None else node_id in nodes
+        if is_known or time.monotonic() - self._asked_at < _AGAIN:
+            self._settle(found, node_id)
+        else:
+            self.refresh().add_done_callback(lambda _: self._settle(found, node_id))
+        return found
+
+    def _settle(self, found: Future[str], node_id: int | None) -> None:
+        known = self._known(node_id)
+        if not found.set_running_or_notify_cancel():
+            return
+        if known is not None:
+            found.set_result(str(known))
+        else:
+            absent = "the cluster has not named its brokers" if node_id is None else f"the cluster has no broker {node_id}"
+            found.set_exception(OSError(absent))
 
     def _known(self, node_id: int | None) -> Address | None:
         nodes = self.nodes

@@ -170,7 +170,7 @@ class AsyncioListener:
 
     async def _open_broker(self, side: ClientSide, broker: str) -> object:
         if is_asked(broker):
-            broker = await asyncio.to_thread(self._server.place, broker)
+            broker = await asyncio.wrap_future(self._server.place(broker))
         host, port = host_and_port(broker, "broker")
         name = None
         if self._upstream_tls is not None and self.config.upstream_tls is not None:

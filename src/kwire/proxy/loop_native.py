@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
@@ -194,18 +195,26 @@ class NativeLoop:
     def resolve(self, arrival: Arrival, found: Callable[[Addresses | str], None]) -> None:
         """Resolve a broker's name for one connection, because a restarted broker may have another address."""
 
-        def look_up() -> Addresses:
-            arrival.broker = self._server.place(arrival.broker)
-            return _addresses(arrival.broker)
+        def failed(error: BaseException) -> None:
+            found(error.strerror or str(error) if isinstance(error, OSError) else "the lookup failed")
+
+        def placed(place: Future[str]) -> None:
+            error = place.exception()
+            if error is not None:
+                failed(error)
+                return
+            arrival.broker = place.result()
+            with suppress(RuntimeError):  # the proxy has stopped
+                self._resolvers.submit(_addresses, arrival.broker).add_done_callback(done)
 
         def done(looked_up: Future[Addresses]) -> None:
             error = looked_up.exception()
-            if isinstance(error, OSError):
-                found(error.strerror or str(error))
+            if error is not None:
+                failed(error)
             else:
-                found("the lookup failed" if error is not None else looked_up.result() or "no address")
+                found(looked_up.result() or "no address")
 
-        self._resolvers.submit(look_up).add_done_callback(done)
+        self._server.place(arrival.broker).add_done_callback(placed)
 
     @property
     def first_frame_seconds(self) -> float:

@@ -9,6 +9,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from itertools import compress, product
 from typing import TYPE_CHECKING, Any, Final
@@ -224,17 +225,17 @@ class ProxyServer:
             raise
         self.is_ready = True
 
-    def place(self, broker: str) -> str:
-        """Return the address of a listener's broker; the cluster may be asked for it.
-
-        Raises:
-            OSError: the cluster does not have the broker.
-        """
-        return broker if self.cluster is None else self.cluster.place(broker)
+    def place(self, broker: str) -> Future[str]:
+        """Find the address of a listener's broker; the cluster may be asked for it (`ClusterMap.place`)."""
+        if self.cluster is not None:
+            return self.cluster.place(broker)
+        found: Future[str] = Future()
+        found.set_result(broker)
+        return found
 
     async def _refresh(self, cluster: ClusterMap) -> None:
         while True:
-            await asyncio.to_thread(cluster.refresh)
+            await asyncio.wrap_future(cluster.refresh())
             assert self.config.cluster is not None
             await asyncio.sleep(self.config.cluster.refresh_seconds)
 
@@ -268,6 +269,8 @@ class ProxyServer:
         for task in (self._flushing, self._refreshing):
             if task is not None:
                 task.cancel()
+        if self.cluster is not None:
+            self.cluster.close()
         if self._flushing is not None:
             self._save_counts()
         self.quiet.flush(everything=True)
