@@ -15,6 +15,7 @@ import pytest
 
 from kwire.errors import InputError
 from kwire.proxy.config import ListenerConfig, ProxyConfig
+from kwire.proxy.proxy_protocol import header_of
 from kwire.proxy.server import ProxyServer
 from proxied_frames import answer, echo, heartbeat
 from running_proxy import RunningProxy, until
@@ -29,6 +30,7 @@ os.dup2(int(sys.argv[1]), 3)
 os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
 os.execv(sys.argv[2], sys.argv[2:])
 """
+HEADER = header_of(("10.1.2.3", 50_000), ("192.0.2.1", 9092))
 MORE = 'loop = "{}"\nthreads = {}\nmax_rate_of_address = 1000000\n'
 
 
@@ -46,7 +48,7 @@ def broker() -> Iterator[int]:
 
 
 @contextmanager
-def load(port: int) -> Iterator[Callable[[], Counter[str]]]:
+def load(port: int, header: bytes = b"") -> Iterator[Callable[[], Counter[str]]]:
     """Clients that connect, ask once and leave, without a pause; gives how their connections have ended so far."""
     ended: Counter[str] = Counter()
     stop = threading.Event()
@@ -55,7 +57,7 @@ def load(port: int) -> Iterator[Callable[[], Counter[str]]]:
         while not stop.is_set():
             try:
                 with socket.create_connection(("127.0.0.1", port), 30) as client:
-                    client.sendall(heartbeat(7))
+                    client.sendall(header + heartbeat(7))
                     found = b""
                     while len(found) < len(ANSWER) and (data := client.recv(100)):
                         found += data
@@ -79,18 +81,28 @@ def served(count: Callable[[], Counter[str]], more: int) -> None:
     until(lambda: count()["answered"] >= wanted, f"clients are not served: {count()}")
 
 
-@pytest.mark.parametrize(("loop", "threads"), [pytest.param("native", 1, marks=pytest.mark.matrix), ("native", 2), ("asyncio", 1)])
-def test_a_second_process_takes_over(broker: int, loop: str, threads: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("loop", "threads", "header"),
+    [
+        pytest.param("native", 1, b"", marks=pytest.mark.matrix),
+        ("native", 2, b""),
+        ("asyncio", 1, b""),
+        ("native", 2, HEADER),
+        ("asyncio", 1, HEADER),
+    ],
+)
+def test_a_second_process_takes_over(broker: int, loop: str, threads: int, header: bytes, tmp_path: Path) -> None:
     """It listens while the first still serves, and the first stops under load."""
+    listener = "proxy_protocol = true\n" if header else ""
     more = MORE.format(loop, threads) + f'reuse_port = true\nmetrics = "127.0.0.1:{free_port()}"\n'
     (tmp_path / "0").mkdir()
-    running = RunningProxy(tmp_path / "0", broker, more, listen=free_port())
+    running = RunningProxy(tmp_path / "0", broker, more, listener, listen=free_port())
     try:
-        with load(running.port) as count:
+        with load(running.port, header) as count:
             for number in (1, 2):
                 served(count, 100)
                 (tmp_path / str(number)).mkdir()
-                successor = RunningProxy(tmp_path / str(number), broker, more, listen=running.port)
+                successor = RunningProxy(tmp_path / str(number), broker, more, listener, listen=running.port)
                 before, running = running, successor
                 served(count, 100)
                 before.stop()

@@ -118,6 +118,29 @@ def test_clients_without_a_header_are_limited() -> None:
     asyncio.run(go())
 
 
+@pytest.mark.usefixtures("loop")
+def test_clients_that_wait_at_a_port_that_is_closed_are_not_reset() -> None:
+    """They have connected and asked while the loop did other work, so nothing has accepted them."""
+
+    async def go() -> list[bytes]:
+        async with proxied(echo, proxy_protocol=True) as server:
+            clients = [socket.create_connection(("127.0.0.1", server.ports[0])) for _ in range(20)]
+            for client in clients:
+                client.sendall(FOUR + heartbeat(7))
+            closing = asyncio.ensure_future(server.close(30))
+            found = []
+            for client in clients:
+                client.setblocking(False)
+                found.append(await asyncio.wait_for(asyncio.get_running_loop().sock_recv(client, 100), 30))
+                client.close()
+            await asyncio.wait_for(closing, 30)
+            assert server.connections == 0
+            assert sum(server.counts.read()[0].values()) == 20
+            return found
+
+    assert set(asyncio.run(go())) <= {b"", answer(7, len(HEARTBEAT))}
+
+
 @asynccontextmanager
 async def recorded(serve_tls: ssl.SSLContext | None) -> AsyncIterator[tuple[int, list[bytes]]]:
     """Port of a balancer that takes a header, and a broker behind it that a test plays."""

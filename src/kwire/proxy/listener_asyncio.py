@@ -72,13 +72,17 @@ class AsyncioListener:
         upstream_tls = None if self.config.upstream_tls is None else self.config.upstream_tls.context()
         self._tls, self._upstream_tls = tls, upstream_tls
 
+    async def close_balanced(self) -> None:
+        """Close a port behind a balancer; serve the clients that wait at it."""
+        if self._balanced is not None:
+            await self._balanced.close()
+            await asyncio.gather(*self._taking, return_exceptions=True)
+
     def stop(self) -> None:
         """Accept no more clients."""
         for each in (each for server in self._servers for each in server.sockets):
             with suppress(NotImplementedError):  # loops of Windows have no readers of sockets
                 asyncio.get_running_loop().remove_reader(each.fileno())
-        if self._balanced is not None:
-            self._balanced.close()
 
     async def close(self, until: float) -> None:
         """Begin no more requests, close idle connections, and all connections at `until`, in seconds of `time.monotonic`."""

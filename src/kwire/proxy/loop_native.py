@@ -133,10 +133,12 @@ class NativeLoop:
         for calls in self._calls:
             yield from (proxied.peer for proxied in calls.open.copy())
 
+    async def close_balanced(self) -> None:
+        """Close the ports behind balancers; serve the clients that wait at them."""
+        await asyncio.gather(*(balanced.close() for balanced in self._balanced.values()))
+
     def stop(self, until: float) -> None:
         """Stop accepting; close idle connections, and all connections at `until`, in seconds of `time.monotonic`."""
-        for balanced in self._balanced.values():
-            balanced.close()
         for worker in self._workers:
             worker.stop(int(until * _NANO))
 
@@ -155,8 +157,6 @@ class NativeLoop:
         for sockets in self._sockets:
             for _, each in sockets:
                 each.close()
-        for balanced in self._balanced.values():
-            balanced.close()
 
     def _take(self, number: int, connection: socket.socket, end: tuple[str, int]) -> None:
         """Give a client of a `BalancedPort` to the next thread."""

@@ -12,7 +12,8 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from kwire.errors import InputError
 
@@ -31,6 +32,7 @@ _LOCAL: Final = 0x20
 _PROXY: Final = 0x21
 _SIZES: Final = {0x11: 4, 0x21: 16}  # of an address, by family and protocol
 MAX_HEADER: Final = 4096
+_STOP_SECONDS: Final = 0.25  # for headers that come while the port is closed
 _PAUSE_SECONDS: Final = 1.0  # in which nothing is accepted when the process has no more files
 
 
@@ -107,42 +109,57 @@ class BalancedPort:
         self._listener = listener
         self._take = take
         self._sockets: list[socket.socket] = []
-        self._tasks: set[asyncio.Task[None]] = set()  # one for each socket, and one for each header that is read
+        self._is_closed = False
+        self._accepting: set[asyncio.Task[None]] = set()  # one for each socket
+        self._reading: set[asyncio.Task[None]] = set()  # one for each header
 
     def open(self, port: socket.socket) -> None:
         """Accept at a socket that listens; a listener may have several."""
         self._sockets.append(port)
-        self._start(self._accept(port))
+        _start(self._accept(port), self._accepting)
 
     @property
     def port(self) -> int:
         return int(self._sockets[0].getsockname()[1])
 
-    def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        for each in self._sockets:
-            each.close()
-
-    def _start(self, step: Coroutine[None, None, None]) -> None:
-        task = asyncio.get_running_loop().create_task(step)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    async def close(self) -> None:
+        """Accept the clients that wait, then close the sockets; clients whose header does not come at once are closed."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        for port in self._sockets:
+            with suppress(NotImplementedError):  # loops of Windows have no readers of sockets
+                asyncio.get_running_loop().remove_reader(port)
+        await asyncio.sleep(0)  # a client that was accepted in this turn would be lost with its task
+        await _cancel(self._accepting)
+        for port in self._sockets:
+            with suppress(OSError):  # none waits any more, or no file is left
+                while True:
+                    connection, end = port.accept()
+                    connection.setblocking(False)
+                    self._accepted(connection, end)
+            port.close()
+        if self._reading:
+            await asyncio.wait(self._reading, timeout=_STOP_SECONDS)
+        await _cancel(self._reading)
 
     async def _accept(self, port: socket.socket) -> None:
         loop = asyncio.get_running_loop()
-        while True:
+        while not self._is_closed:
             try:
                 connection, end = await loop.sock_accept(port)
             except OSError as error:
                 self._server.quiet.warning("cannot_accept", "", f"{self._listener.listen}: no connection can be accepted: {error.strerror}")
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
-            if len(self._tasks) - len(self._sockets) > self._server.config.max_connections // 2:
-                connection.close()
-                self._server.quiet.warning("too_many_handshakes", end[0], f"{end[0]} to {self._listener.listen}: too many without a header")
-            else:
-                self._start(self._begin(connection, end[:2]))
+            self._accepted(connection, end)
+
+    def _accepted(self, connection: socket.socket, end: tuple[Any, ...]) -> None:
+        if len(self._reading) > self._server.config.max_connections // 2:
+            connection.close()
+            self._server.quiet.warning("too_many_handshakes", end[0], f"{end[0]} to {self._listener.listen}: too many without a header")
+        else:
+            _start(self._begin(connection, end[:2]), self._reading)
 
     async def _begin(self, connection: socket.socket, end: End) -> None:
         seconds, is_taken = self._server.config.first_frame_seconds, False
@@ -157,3 +174,15 @@ class BalancedPort:
         finally:
             if not is_taken:
                 connection.close()
+
+
+def _start(step: Coroutine[None, None, None], tasks: set[asyncio.Task[None]]) -> None:
+    task = asyncio.get_running_loop().create_task(step)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+
+
+async def _cancel(tasks: set[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -259,6 +259,10 @@ class ProxyServer:
         """Stop listening, wait up to `seconds` for answers owed to clients, then close all connections."""
         self.is_ready = False
         until = time.monotonic() + seconds
+        loops: list[AsyncioListener | NativeLoop] = [*self._listeners]
+        if self._native is not None:
+            loops.append(self._native)
+        await asyncio.gather(*(each.close_balanced() for each in loops))
         for listener in self._listeners:
             listener.stop()
         if self._native is not None:
