@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import ssl
@@ -21,6 +22,7 @@ from kwire import messages
 from kwire.cli.proxy_check import check_brokers
 from kwire.cluster.broker_session import Address
 from kwire.errors import InputError
+from kwire.proxy.broker_reach import BrokerReach
 from kwire.proxy.cluster_map import ClusterMap
 from kwire.proxy.config_file import load_config
 from kwire.proxy.server import ProxyServer
@@ -210,6 +212,18 @@ def test_clients_of_known_brokers_do_not_wait_for_unknown_ones(
         finally:
             released.set()
     assert "broker 3: closed: the broker cannot be reached: the cluster has no broker 3" in caplog.text
+
+
+def test_a_proxy_is_ready_when_the_cluster_has_named_its_brokers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kwire.proxy.broker_reach._SECONDS", 30)
+    brokers: Brokers = {}
+    with naming(brokers) as one:
+        config = load_config(written(tmp_path, one, free_ports(5)))
+        reach = BrokerReach(config, ClusterMap(config, print))
+        assert asyncio.run(reach.missing()) == f"no broker can be reached: the cluster at {one} has not named its brokers"
+        brokers[1] = one
+        assert asyncio.run(reach.missing()) == ""
+    assert asyncio.run(reach.missing()) == ""
 
 
 @pytest.mark.matrix

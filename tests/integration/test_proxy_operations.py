@@ -22,7 +22,7 @@ import kwire
 from kafka_bytes import framed
 from kwire import messages
 from kwire.proxy.config import TlsConfig
-from proxied_frames import HEARTBEAT, answer, frames, heartbeat
+from proxied_frames import HEARTBEAT, answer, echo, frames, heartbeat
 from proxied_sockets import connect, proxied
 from running_proxy import until
 
@@ -34,7 +34,7 @@ async def got(port: int, path: str) -> tuple[int, str]:
                 return found.status, found.read().decode()
         except HTTPError as error:
             with error:
-                return error.code, ""
+                return error.code, error.read().decode()
 
     return await asyncio.to_thread(ask)
 
@@ -71,6 +71,31 @@ def test_a_proxy_is_ready_until_it_begins_to_stop() -> None:
             answering.set()
             assert await asyncio.wait_for(reader.readexactly(len(answer(7, len(HEARTBEAT)))), 30) == answer(7, len(HEARTBEAT))
             await asyncio.wait_for(closing, 30)
+
+    asyncio.run(go())
+
+
+@pytest.mark.usefixtures("loop")
+def test_a_proxy_is_not_ready_before_it_reached_a_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody but the endpoint's caller tries: an orchestrator sends no clients before. Later, clients are sent whatever the broker does."""
+    monkeypatch.setattr("kwire.proxy.broker_reach._SECONDS", 30)
+
+    async def go() -> None:
+        with socket.socket() as away:
+            away.bind(("127.0.0.1", 0))  # does not listen
+            broker = f"127.0.0.1:{away.getsockname()[1]}"
+            async with proxied(echo, broker_address=broker, metrics="127.0.0.1:0") as server:
+                port = server.metrics_port
+                assert port is not None
+                for _ in range(2):
+                    status, text = await got(port, "/readyz")
+                    assert (status, text.partition(" at ")[0]) == (503, "no broker can be reached: broker 1")
+                    assert f" at {broker}: " in text
+                assert (await got(port, "/healthz"))[0] == 200
+                away.listen()
+                assert await got(port, "/readyz") == (200, "ready\n")
+                away.close()
+                assert await got(port, "/readyz") == (200, "ready\n")
 
     asyncio.run(go())
 

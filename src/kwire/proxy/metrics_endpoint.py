@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -24,11 +24,11 @@ _MOST_SCRAPERS: Final = 16
 
 
 class MetricsEndpoint:
-    """Endpoint for scrapes; the loop calls `collect` and `is_ready`, and another thread formats the metrics."""
+    """Endpoint for scrapes; the loop calls `collect` and `unready`, and another thread formats the metrics."""
 
-    def __init__(self, collect: Callable[[], list[Metric]], is_ready: Callable[[], bool]) -> None:
+    def __init__(self, collect: Callable[[], list[Metric]], unready: Callable[[], Awaitable[str]]) -> None:
         self._collect = collect
-        self._is_ready = is_ready
+        self._unready = unready
         self._server: asyncio.Server | None = None
         self._open: dict[asyncio.StreamWriter, None] = {}  # the oldest first
 
@@ -78,8 +78,9 @@ class MetricsEndpoint:
         if path == b"/healthz":
             return _response("200 OK", b"ok\n", is_head=is_head)
         if path == b"/readyz":
-            status, text = ("200 OK", b"ready\n") if self._is_ready() else ("503 Service Unavailable", b"stopping\n")
-            return _response(status, text, is_head=is_head)
+            reason = await self._unready()
+            status = "503 Service Unavailable" if reason else "200 OK"
+            return _response(status, f"{reason or 'ready'}\n".encode(), is_head=is_head)
         if path != b"/metrics":
             return _response("404 Not Found", b"see /metrics, /healthz and /readyz\n")
         body = await asyncio.to_thread(exposition, self._collect())

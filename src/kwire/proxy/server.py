@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kwire.errors import InputError
 from kwire.protocol.relay import HeldBudget, RelayCounters
 from kwire.proxy.admission import Admission, Slot, TurnedAway
+from kwire.proxy.broker_reach import BrokerReach
 from kwire.proxy.certificate_ends import certificate_ends
 from kwire.proxy.cluster_map import ClusterMap
 from kwire.proxy.config import ListenerConfig, ProxyConfig, SniListenerConfig, host_and_port
@@ -79,6 +80,7 @@ class ProxyServer:
         self._admission = Admission()
         self.quiet = QuietLog(log)
         self.cluster = None if config.cluster is None else ClusterMap(config, lambda text: self.quiet.warning("cluster", "", text))
+        self._reach = BrokerReach(config, self.cluster)
         self._flushing: asyncio.Task[None] | None = None
         self._refreshing: asyncio.Task[None] | None = None
         listeners: list[ListenerConfig | SniListenerConfig] = [*config.listeners, *config.sni_listeners]
@@ -99,7 +101,7 @@ class ProxyServer:
             if error.name != "prometheus_client":
                 raise
             raise InputError("metrics need the package prometheus_client: pip install 'kwire[proxy]'") from error
-        return MetricsEndpoint(lambda: metrics_of(self), lambda: self.is_ready)
+        return MetricsEndpoint(lambda: metrics_of(self), self.unready)
 
     def _store_metrics(self, lines: bytes) -> None:
         if self.taps is not None and self.taps.telemetry is not None:
@@ -225,6 +227,11 @@ class ProxyServer:
             raise
         self.is_ready = True
 
+    async def unready(self) -> str:
+        """Return why clients should go elsewhere; nothing if the ports are open and a broker was reached."""
+        missing = await self._reach.missing() if self.is_ready else ""
+        return missing if self.is_ready else "stopping"
+
     def place(self, broker: str) -> Future[str]:
         """Find the address of a listener's broker; the cluster may be asked for it (`ClusterMap.place`)."""
         if self.cluster is not None:
@@ -273,6 +280,7 @@ class ProxyServer:
         for task in (self._flushing, self._refreshing):
             if task is not None:
                 task.cancel()
+        self._reach.close()
         if self.cluster is not None:
             self.cluster.close()
         if self._flushing is not None:

@@ -87,19 +87,23 @@ def test_the_endpoint() -> None:
             writer.close()
             await writer.wait_closed()
 
-    ready = [True, False]
+    reasons = ["", "broker 1 is away"]
+
+    async def unready() -> str:
+        return reasons.pop(0)
 
     async def go() -> list[bytes]:
         metrics = list(connection_metrics(ConnectionCounts(), [Peer("10.0.0.9", 1, 1)]))
-        endpoint = MetricsEndpoint(lambda: metrics, lambda: ready.pop(0))
+        endpoint = MetricsEndpoint(lambda: metrics, unready)
         await endpoint.open("127.0.0.1", 0)
         requests = (b"GET /metrics?x=1 HTTP/1.1\r\nHost: x\r\n\r\n", b"HEAD /metrics HTTP/1.0\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n")
         health = [await asked(endpoint.port, b"GET %b HTTP/1.1\r\n\r\n" % path) for path in (b"/healthz", b"/readyz", b"/readyz")]
         assert [each.partition(b"\r\n")[0] for each in health] == [
             b"HTTP/1.1 200 OK", b"HTTP/1.1 200 OK", b"HTTP/1.1 503 Service Unavailable"
         ]  # fmt: skip
+        assert health[2].endswith(b"\r\n\r\nbroker 1 is away\n")
         found = [await asked(endpoint.port, each) for each in (*requests, b"POST /metrics HTTP/1.1\r\n\r\n", b"x" * 70_000)]
-        other = MetricsEndpoint(list, bool)
+        other = MetricsEndpoint(list, unready)
         with pytest.raises(InputError, match="cannot be listened on"):
             await other.open("127.0.0.1", endpoint.port)
         endpoint.close()
