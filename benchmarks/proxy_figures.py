@@ -23,7 +23,6 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +65,8 @@ LATENCIES = {"latency, 1 connection": 1, "latency, 50 connections": 50, "latency
 class Figures:
     """Values of all rounds, by work and proxy."""
 
-    def __init__(self) -> None:
+    def __init__(self, proxies: list[Running]) -> None:
+        self._names = [*dict.fromkeys(proxy.name for proxy in proxies), NO_PROXY]
         self._rounds: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         self._units: dict[str, str] = {}
 
@@ -79,13 +79,15 @@ class Figures:
         self._units[work] = unit
         self._rounds[work][name].append(value)
 
-    def lines(self) -> Iterator[str]:
-        """The table in Markdown."""
-        names = list(dict.fromkeys(name for row in self._rounds.values() for name in row))
-        yield f"| | {' | '.join(names)} |"
-        yield "|---" * (len(names) + 1) + "|"
+    def print_head(self) -> None:
+        """The first lines of the table in Markdown."""
+        print(f"| | {' | '.join(self._names)} |\n{'|---' * (len(self._names) + 1)}|", flush=True)
+
+    def print_rows(self) -> None:
+        """The lines of works that were measured since the last call."""
         for work, row in self._rounds.items():
-            yield f"| {work}, {self._units[work]} | {' | '.join(self._cell(row, name) for name in names)} |"
+            print(f"| {work}, {self._units[work]} | {' | '.join(self._cell(row, name) for name in self._names)} |", flush=True)
+        self._rounds.clear()
 
     def _cell(self, row: dict[str, list[float]], name: str) -> str:
         if name not in row:
@@ -138,6 +140,7 @@ def processor(bench: Bench, proxies: list[Running], rounds: int, wanted: list[st
                 bench.clients(proxy.port, load, tls=proxy.tls)
                 if number:  # the first one warms up
                     figures.add(work, proxy, "us", (proxy.cpu_seconds() - before) / load.exchanges * 1e6)
+        figures.print_rows()
 
 
 def in_turn(proxies: list[Running], number: int) -> list[Running]:
@@ -194,6 +197,7 @@ def latency(bench: Bench, proxies: list[Running], rounds: int, wanted: list[str]
             for proxy in in_turn(proxies, number):
                 for name, value in zip(("p50", "p99"), bench.clients(proxy.port, load, RATE, tls=proxy.tls)[1:], strict=True):
                     figures.add(f"{work}, {name}", proxy, "us", value)
+        figures.print_rows()
 
 
 def exchange_until_closed(connection: socket.socket) -> None:
@@ -233,7 +237,7 @@ def main() -> None:
         folder = Path(made)
         bench = Bench(folder)
         running.callback(bench.close)
-        figures, proxies, starts = Figures(), list[Running](), list[Start]()
+        proxies, starts = list[Running](), list[Start]()
         for start in peers():
             try:
                 proxy = start(folder, bench.port, count + 100)
@@ -243,17 +247,21 @@ def main() -> None:
             running.callback(proxy.stop)
             proxies.append(proxy)
             starts.append(start)
+        figures = Figures(proxies)
+        figures.print_head()
         processor(bench, proxies, given.rounds, wanted, figures)
         if "connections" in wanted:
             handshakes(proxies, given.rounds, figures)
+            figures.print_rows()
         if "idle" in wanted:
             idle(proxies, count, figures)
+            figures.print_rows()
         latency(bench, proxies, given.rounds, wanted, figures)
         if "drain" in wanted:
             for _ in range(given.rounds):
                 for start in starts:
                     drain(start, folder, bench.port, figures)
-        print(*figures.lines(), sep="\n")
+            figures.print_rows()
 
 
 if __name__ == "__main__":
