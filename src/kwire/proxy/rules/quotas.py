@@ -53,13 +53,13 @@ class _Bucket:
         self.left = [float(rate or 0) for rate in self.rates]
 
     def take(self, amounts: Sequence[int], now: float) -> float:
-        """Take amounts, and return the seconds until no debt is left."""
+        """Take amounts, or give negative ones back, and return the seconds until no debt is left."""
         wait = 0.0
         with self.lock:
             passed, self.time = max(now - self.time, 0.0), now
             for index, (rate, amount) in enumerate(zip(self.rates, amounts, strict=True)):
                 if rate is not None:
-                    self.left[index] = min(self.left[index] + passed * rate, float(rate)) - amount
+                    self.left[index] = min(min(self.left[index] + passed * rate, rate) - amount, float(rate))
                     wait = max(wait, -self.left[index] / rate)
         return wait
 
