@@ -267,7 +267,8 @@ class WorkerCalls:
         return None if arrival.tls is None else arrival.tls.client
 
     def broker_tls(self, arrival: Arrival) -> tuple[Any, str]:
-        return (None, "") if arrival.tls is None else (arrival.tls.broker, arrival.tls.server_name(arrival.broker))
+        tls = arrival.tls
+        return (None, "") if tls is None or tls.broker is None else (tls.broker, tls.server_name(arrival.broker))
 
     def opened(self, arrival: Arrival, name: str | None, certificate: bytes | None) -> ProxiedConnection:
         """Connect a client, with the name that it asked for in TLS and its certificate in DER."""
