@@ -13,6 +13,7 @@ import pytest
 
 from kafka_bytes import Frames, framed
 from kwire.codec.impl import load_twin
+from kwire.protocol.tracking.pairing import MAX_WAITING
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.tapped_connection import TappedConnection
 
@@ -146,6 +147,25 @@ def test_frames_share_packets_as_long_as_they_fit() -> None:
         at += int.from_bytes(written[at + 4 : at + 8], "little")
         blocks += 1
     assert blocks == 2 + 2 + 2
+
+
+def test_requests_that_get_no_response() -> None:
+    """More Heartbeats than are kept for their responses, some answered out of order, and Produce v3 without a response (acks 0)."""
+    silent = framed(bytes.fromhex("0000 0003 00000001 0001 63 ffff 0000 00000001 00000000"))
+    files = Offered(), Offered()
+    for kind, file in zip((TappedConnection, Native), files, strict=True):
+        twin = kind(file, PEER, ("10.0.0.1", 9092), 65_536, 1)  # type: ignore[arg-type]
+        for number in range(MAX_WAITING + 100):
+            twin.from_client(
+                framed(bytes.fromhex("000c 0000") + number.to_bytes(4, "big") + bytes.fromhex("0001 63 0001 67 00000001 0001 6d")), 2
+            )
+        for number in (MAX_WAITING, MAX_WAITING - 9, 3):
+            twin.to_client([framed(number.to_bytes(4, "big") + bytes(2))], 3)
+        twin.from_client(silent * 3, 4)
+        twin.missed("response", 10, 5)
+        twin.to_client([framed((MAX_WAITING + 1).to_bytes(4, "big") + bytes(2))], 6)
+    assert b"".join(files[1]) == b"".join(files[0])
+    assert b"".join(files[1]).count(silent) == 3
 
 
 def test_a_frame_longer_than_a_packet() -> None:
