@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from generated_page import write_or_check
 from kwire.report.burn_down import HistoryPoint
+from kwire.report.client_upgrade import ClientMove
 from kwire.report.contents import Report
 from kwire.report.fix_tickets import ActionItem, TeamTicket
 from kwire.report.group_lines import GroupLine
@@ -141,6 +142,7 @@ def document() -> Schema:
     }  # fmt: skip
     parts |= {key: shapes.of(hints[name]) for key, name in names.items()}
     parts |= {"topics": array(topic), "groups": array(group), "before": or_null(TEXT), "changes": or_null(array(LISTING))}
+    parts["clients_to"] = or_null(array(shapes.of(ClientMove)))
     used = {
         name: shape
         for name, shape in shapes.definitions.items()

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import cloup
 
+from kwire.cli.completion import complete_release
 from kwire.cli.store_options import with_store_options
+from kwire.cli.target_option import command_config_option, judged_for, targets_of
 from kwire.errors import KwireError
 
 if TYPE_CHECKING:
-    from kwire.analysis.differences import Comparison
+    from kwire.analysis.differences import Comparison, Thresholds
 
 __all__ = ["DIFFERENT", "TROUBLE", "diff"]
 
@@ -29,15 +31,16 @@ class _Trouble(click.ClickException):
     exit_code = TROUBLE
 
 
-def _compare(before: str, after: str, slower: float, least: int) -> Comparison:
+def _compare(before: str, after: str, thresholds: Thresholds, targets: Sequence[str], config: str | None) -> Comparison:
     from kwire.tables.pandas_left_out import leave_pandas_out
 
     leave_pandas_out()
-    from kwire.analysis.differences import Thresholds
     from kwire.report.analysis_folder import AnalysisFolder
     from kwire.report.before_after import compare_folders
 
-    return compare_folders(AnalysisFolder(before), AnalysisFolder(after), Thresholds(ratio=slower, requests=least))
+    judged = judged_for((before, after), targets_of(targets, config))
+    one, other = (AnalysisFolder(each, judged=judged.get(each)) for each in (before, after))
+    return compare_folders(one, other, thresholds)
 
 
 def _section(title: str, headings: Sequence[str], rows: Sequence[Sequence[object]], styles: dict[str, str]) -> None:
@@ -91,6 +94,14 @@ _THRESHOLDS, _OUTPUT = cloup.OptionGroup("Thresholds"), cloup.OptionGroup("Outpu
 @cloup.command(short_help="Compare two analyses: new, gone, newly failing and slower clients.")
 @cloup.argument("before", metavar="DIR_A")
 @cloup.argument("after", metavar="DIR_B")
+@cloup.option_group(
+    "Verdicts",
+    cloup.option(
+        "--to", "targets", multiple=True, metavar="R", shell_complete=complete_release,
+        help="Kafka version to judge both for, or a broker, file or name, as in analyze (repeatable) [default: those of the analyses].",
+    ),
+    command_config_option(),
+)  # fmt: skip
 @cloup.option("--json", "as_json", group=_OUTPUT, is_flag=True, help="Print all differences as one JSON object.")
 @cloup.option(
     "--exit-code",
@@ -112,23 +123,35 @@ _THRESHOLDS, _OUTPUT = cloup.OptionGroup("Thresholds"), cloup.OptionGroup("Outpu
     help="Requests that both sides must have for latencies to be compared.",
 )  # fmt: skip
 @with_store_options
-def diff(before: str, after: str, as_json: bool, exit_code: bool, slower: float, least_requests: int) -> int:
+def diff(
+    before: str,
+    after: str,
+    targets: tuple[str, ...],
+    command_config: str | None,
+    as_json: bool,
+    exit_code: bool,
+    slower: float,
+    least_requests: int,
+) -> int:
     """Compare the analysis in DIR_A with the later one in DIR_B, folders or URIs that `kwire analyze` wrote.
 
     Clients that are new, gone or of another version; versions of APIs and topics that a client uses or used; errors that there were not
-    before; verdicts that got worse; latencies (p50 and p99) that grew by --slower and by a millisecond at least.
+    before; verdicts that got worse, of the target of --to if it is given; latencies (p50 and p99) that grew by --slower and by a
+    millisecond at least.
 
     \b
     Examples:
       kwire diff report-monday/ report-tuesday/
+      kwire diff march/ june/ --to 4.1
       kwire diff before/ after/ --exit-code --json | jq .failing
     """
     from dataclasses import asdict
 
+    from kwire.analysis.differences import Thresholds
     from kwire.cli.terminal import json_line
 
     try:
-        found = _compare(before, after, slower, least_requests)
+        found = _compare(before, after, Thresholds(ratio=slower, requests=least_requests), targets, command_config)
     except KwireError as error:
         if not exit_code:
             raise

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import click
 import cloup
@@ -13,16 +11,13 @@ from kwire.cli.completion import complete_release
 from kwire.cli.exit_status import CLIENTS_BREAK
 from kwire.cli.report_options import failing, forms_option, open_option, open_page, show_reports, wide_option, with_fail_on
 from kwire.cli.store_options import with_store_options
-from kwire.cli.target_option import command_config_option, targets_of
+from kwire.cli.target_option import command_config_option, judged_for, targets_of
 from kwire.errors import InputError
-
-if TYPE_CHECKING:
-    from kwire.report.analysis_folder import Judged
-    from kwire.schema import Release
 
 __all__ = ["report"]
 
 _STANDARD_OUTPUT = "-"
+_WITH_MOVES = ("html", "md", "json")
 
 
 @cloup.command(short_help="Make the report of an analysis again, or as Markdown, JSON, CSV, SARIF, JUnit.")
@@ -109,50 +104,31 @@ def report(
     if broker_release and not targets:
         raise click.UsageError("--from goes with --to.")
     asked = targets_of(targets, command_config)
-    judged = {each: _judged(each, asked, broker_release) for each in (folder, before) if each and asked}
-    options = [("--before", before), *(("--to", each) for each in targets), ("--from", broker_release)]
+    judged = judged_for([each for each in (folder, before) if each], asked, broker_release)
+    options = [("--before", before), *(("--to", each) for each in targets), ("--from", broker_release), ("--clients-to", clients_to)]
     command = shlex.join(["kwire", "report", folder, *(part for name, value in options if value for part in (name, value))])
     if out is not None and not as_json:
         if len(forms) != 1:
             raise InputError("--out takes one --format; without --out each has its own file in DIR")
-        if moving is not None:
-            raise click.UsageError("--clients-to adds to the summary, which --out leaves out; take --json or leave out --out.")
-        _write(out, render_report(folder, forms[0], before=before, command=command, judged=judged))
+        if moving is not None and forms[0] not in _WITH_MOVES:
+            raise click.UsageError(f"--clients-to goes into {', '.join(_WITH_MOVES)} and the summary; {forms[0]} does not have it.")
+        _write(out, render_report(folder, forms[0], before=before, command=command, judged=judged, clients_to=moving))
         return CLIENTS_BREAK if fail_on and failing(summarize(folder, judged.get(folder)), fail_on) else 0
-    written = [] if as_json else write_reports(folder, forms, before=before, command=command, judged=judged)
+    written = [] if as_json else write_reports(folder, forms, before=before, command=command, judged=judged, clients_to=moving)
     summary = summarize(folder, judged.get(folder))
-    moves = () if moving is None else client_moves(AnalysisFolder(folder, EVERYTHING), moving)
+    moves = None if moving is None else client_moves(AnalysisFolder(folder, EVERYTHING), moving)
     if as_json:
-        click.echo(json_line(asdict(summary) | ({} if moving is None else {"clients_to": [asdict(move) for move in moves]})))
+        click.echo(json_line(asdict(summary) | ({} if moves is None else {"clients_to": [asdict(move) for move in moves.moves]})))
     else:
         if wide:
             no_width()
         print_summary(summary)
-        if moving is not None:
-            print_moves(moves, moving)
+        if moves is not None:
+            print_moves(moves)
         show_reports(written)
     if open_it and written:
         open_page(written[0])
     return CLIENTS_BREAK if failing(summary, fail_on) else 0
-
-
-def _judged(folder: str, targets: Sequence[str | Release], broker_release: str | None) -> Judged:
-    """Return the verdicts for other targets: those of the analysis if it has them, so that they need no sums of it."""
-    import pyarrow.compute as pc
-
-    from kwire.analysis.targets import in_manifest
-    from kwire.report.analysis_folder import AnalysisFolder, Judged
-    from kwire.runs.judging import judge_again
-    from kwire.schema import Target, releases
-    from kwire.tables import SCHEMAS
-
-    found = [releases().resolve(each) for each in targets]
-    names = {each.name for each in found}
-    impact = AnalysisFolder(folder).read("upgrade_impact", SCHEMAS["upgrade_impact"].names, pc.field("target_release").isin(sorted(names)))
-    is_there = names == set(impact["target_release"].unique().to_pylist())
-    if broker_release or not is_there or any(isinstance(each, Target) for each in found):
-        impact = judge_again(folder, targets, broker_release)
-    return Judged(impact, in_manifest(targets, redacted=False) | ({"broker_release": broker_release} if broker_release else {}))
 
 
 def _write(out: str, text: str) -> None:

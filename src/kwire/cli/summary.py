@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kwire.report import FixGroup, Summary
-    from kwire.report.client_upgrade import ClientMove
-    from kwire.schema import Release
+    from kwire.report.client_upgrade import ClientMoves
 
 __all__ = ["print_cost", "print_moves", "print_summary"]
 
@@ -59,13 +58,11 @@ def print_summary(summary: Summary) -> None:
     _print_rest(summary)
 
 
-def print_moves(moves: Sequence[ClientMove], release: Release) -> None:
-    """Print who may move to newer clients, those of Java to a release, and what keeps the others."""
-    from kwire.report.client_upgrade import moves_sentences
-
-    for sentence in moves_sentences(moves, release):
+def print_moves(moves: ClientMoves) -> None:
+    """Print who may move to newer clients, and what keeps the others."""
+    for sentence in moves.sentences:
         console().print(f"{sentence}.", style="bold")
-    kept = [move for move in moves if move.reason]
+    kept = [move for move in moves.moves if move.reason]
     if kept:
         columns = [Column("verdict"), Column("client"), Column("library"), Column("what is in the way", least=36, wraps=True)]
         rows = [(move.verdict, move.client, move.library, move.reason) for move in kept[:_SHOWN]]

@@ -12,9 +12,10 @@ from kwire.errors import InputError
 from kwire.json_encoding import encode_json
 
 if TYPE_CHECKING:
+    from kwire.report.analysis_folder import Judged
     from kwire.schema import Release
 
-__all__ = ["command_config_option", "target_of", "target_text", "targets_of"]
+__all__ = ["command_config_option", "judged_for", "target_of", "target_text", "targets_of"]
 
 _SECONDS: Final = 10.0
 
@@ -69,6 +70,30 @@ def target_of(text: str, config: str | None) -> Release:
     else:
         warn(f"{text} answers as Kafka {found.name}, whose accepted versions count")
     return found
+
+
+def judged_for(folders: Sequence[str], targets: Sequence[str | Release], broker_release: str | None = None) -> dict[str, Judged]:
+    """Return the verdicts of each folder for other targets; empty without targets."""
+    return {folder: _judged(folder, targets, broker_release) for folder in folders if targets}
+
+
+def _judged(folder: str, targets: Sequence[str | Release], broker_release: str | None) -> Judged:
+    """Return the verdicts for other targets: those of the analysis if it has them, so that they need no sums of it."""
+    import pyarrow.compute as pc
+
+    from kwire.analysis.targets import in_manifest
+    from kwire.report.analysis_folder import AnalysisFolder, Judged
+    from kwire.runs.judging import judge_again
+    from kwire.schema import Target, releases
+    from kwire.tables import SCHEMAS
+
+    found = [releases().resolve(each) for each in targets]
+    names = {each.name for each in found}
+    impact = AnalysisFolder(folder).read("upgrade_impact", SCHEMAS["upgrade_impact"].names, pc.field("target_release").isin(sorted(names)))
+    is_there = names == set(impact["target_release"].unique().to_pylist())
+    if broker_release or not is_there or any(isinstance(each, Target) for each in found):
+        impact = judge_again(folder, targets, broker_release)
+    return Judged(impact, in_manifest(targets, redacted=False) | ({"broker_release": broker_release} if broker_release else {}))
 
 
 def target_text(text: str, config: str | None, folder: Callable[[], str]) -> str:

@@ -17,10 +17,11 @@ from kwire.analysis.library_profiles import Brokers, library_of
 from kwire.report.amounts import plural
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.inventory import applications, read_clients
+from kwire.report.listings import Column, Listing
 from kwire.schema import Release, catalog, releases
 from kwire.schema.version_numbers import version_numbers
 
-__all__ = ["ClientMove", "client_moves", "judge_move", "moves_sentences"]
+__all__ = ["ClientMove", "ClientMoves", "client_moves", "judge_move"]
 
 _PRODUCE: Final = 0
 _API_VERSIONS: Final = 18
@@ -48,8 +49,36 @@ class ClientMove:
     reason: str
 
 
-def client_moves(folder: AnalysisFolder, release: Release) -> tuple[ClientMove, ...]:
-    """Judge the applications with older clients, those that cannot move first; `release` is that of the Java clients."""
+@dataclass(frozen=True, slots=True)
+class ClientMoves:
+    """Moves of all applications with older clients, those that cannot move first; `release` is that of the Java clients."""
+
+    release: Release
+    moves: tuple[ClientMove, ...]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Answers by library: ``12 applications may move to kafka-clients 4.1 today; 3 talk to a broker that is too old``."""
+        verdicts: dict[str, list[Verdict]] = {_kafka_clients(self.release): []}
+        for move in self.moves:
+            verdicts.setdefault(move.to, []).append(move.verdict)
+        return [_sentence(to, [found.count(verdict) for verdict in _ORDER]) for to, found in verdicts.items()]
+
+    @property
+    def listing(self) -> Listing:
+        return Listing(
+            id="client-upgrades",
+            title="Client upgrades",
+            lead=" ".join(f"{sentence}." for sentence in self.sentences),
+            columns=(Column("Verdict", "words"), Column("Client"), Column("Library"), Column("To"), Column("Obstacle", "words")),
+            rows=tuple((move.verdict, move.client, move.library, move.to, move.reason) for move in self.moves),
+            nothing="No application has an older client of a library whose needs are known.",
+            noun="applications",
+        )
+
+
+def client_moves(folder: AnalysisFolder, release: Release) -> ClientMoves:
+    """Judge the moves of all applications in a folder."""
     brokers = [row for row in folder.rows("brokers", ["addresses", "versions", "release_guess"]) if row["versions"]]
 
     @cache
@@ -79,7 +108,7 @@ def client_moves(folder: AnalysisFolder, release: Release) -> tuple[ClientMove, 
         name = ", ".join(client.client_ids) or ", ".join(client.addresses)
         shown = _kafka_clients(to) if to else f"{library.name} {library.brokers.version}"
         found.append(ClientMove(client=name, library=client.label, to=shown, verdict=verdict, reason=reason))
-    return tuple(sorted(found, key=lambda move: (_ORDER.index(move.verdict), move.client)))
+    return ClientMoves(release, tuple(sorted(found, key=lambda move: (_ORDER.index(move.verdict), move.client))))
 
 
 def _offered(brokers: Sequence[Mapping[str, Any]]) -> tuple[dict[int, int], str]:
@@ -128,14 +157,6 @@ def _refused(release: Release, used: Iterable[int], offers: Mapping[int, int]) -
         if offers[key] < sends.lowest:
             return f"clients of {release.minor} send {name} v{sends.lowest} or later, and the brokers have v{offers[key]} at most"
     return ""
-
-
-def moves_sentences(moves: Iterable[ClientMove], release: Release) -> list[str]:
-    """Return an answer by library: ``12 applications may move to kafka-clients 4.1 today; 3 talk to a broker that is too old``."""
-    verdicts: dict[str, list[Verdict]] = {_kafka_clients(release): []}
-    for move in moves:
-        verdicts.setdefault(move.to, []).append(move.verdict)
-    return [_sentence(to, [found.count(verdict) for verdict in _ORDER]) for to, found in verdicts.items()]
 
 
 def _sentence(to: str, counts: list[int]) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import Final
 
 import kwire
+from kwire.analysis.digests import EVERYTHING
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.answer import Answer, answer_of, kafka_names
 from kwire.report.before_after import read_changes
@@ -15,6 +16,7 @@ from kwire.report.broken_rules import BrokenRule, read_broken_rules
 from kwire.report.broker_list import Broker, read_brokers
 from kwire.report.burn_down import HistoryPoint, history_of, read_history
 from kwire.report.client_connections import ClientConnection, read_client_connections
+from kwire.report.client_upgrade import ClientMoves, client_moves
 from kwire.report.connection_times import ConnectionTimes, read_connection_times
 from kwire.report.coverage import TARGET, Coverage, headline, read_coverage
 from kwire.report.encryption import read_encryption
@@ -30,6 +32,7 @@ from kwire.report.telemetry_list import read_telemetry
 from kwire.report.traffic_times import TrafficTimes, read_traffic
 from kwire.report.verdicts import VERDICTS, UpgradeMatrix, read_upgrade_matrix
 from kwire.report.version_use import VersionGrid, read_version_grid
+from kwire.schema import Release
 
 __all__ = ["CLIENTS_DRAWN", "Report", "clients_drawn", "read_report"]
 
@@ -44,6 +47,7 @@ class Report:
     Attributes:
         before: earlier folder for `changes`; empty if there is none.
         topics: listed topics, of `topic_count`.
+        moves: upgrades of client libraries, if they are asked for.
         history: states in this and earlier reports of the same analysis, and of the earlier analysis.
     """
 
@@ -58,6 +62,7 @@ class Report:
     teams: tuple[Team, ...]
     clients: tuple[Client, ...]
     libraries: tuple[LibraryVersion, ...]
+    moves: ClientMoves | None
     versions: VersionGrid
     connections: ConnectionTimes | None
     topics: tuple[Topic, ...]
@@ -108,8 +113,13 @@ class Report:
 
 
 def read_report(
-    folder: AnalysisFolder, *, before: AnalysisFolder | None = None, command: str = "", made: datetime | None = None
-) -> Report:  # fmt: skip
+    folder: AnalysisFolder,
+    *,
+    before: AnalysisFolder | None = None,
+    command: str = "",
+    made: datetime | None = None,
+    clients_to: Release | None = None,
+) -> Report:
     """Read all parts; a report is made now by default, and has no history if it is for other targets than those of the analysis."""
     clients, matrix, topics = read_clients(folder), read_upgrade_matrix(folder), read_lineage(folder)
     fleet = matrix.fleet
@@ -131,6 +141,7 @@ def read_report(
         teams=by_team(tasks),
         clients=clients,
         libraries=by_library(fleet),
+        moves=None if clients_to is None else client_moves(AnalysisFolder(folder.location, EVERYTHING), clients_to),
         versions=read_version_grid(folder, newest),
         connections=read_connection_times(folder),
         topics=topics,

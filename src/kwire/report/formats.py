@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from kwire.analysis.digests import EVERYTHING, PAGE, Limits
 from kwire.report.analysis_folder import AnalysisFolder, Judged
@@ -19,6 +18,7 @@ from kwire.report.markdown import markdown
 from kwire.report.metrics import metrics
 from kwire.report.page import render_page
 from kwire.report.sarif import sarif
+from kwire.schema import Release
 
 __all__ = ["FILES", "FORMATS", "render_report", "write_page", "write_reports"]
 
@@ -36,17 +36,21 @@ FILES: Final = {form: f"report.{_ENDINGS.get(form, form)}" for form in FORMATS}
 
 
 def render_report(
-    out_dir: str | Path, form: str, *, before: str = "", command: str = "", judged: Mapping[str, Judged] = NOT_JUDGED
-) -> str:  # fmt: skip
+    out_dir: str | Path,
+    form: str,
+    *,
+    before: str = "",
+    command: str = "",
+    judged: Mapping[str, Judged] = NOT_JUDGED,
+    clients_to: Release | None = None,
+) -> str:
     """Return the report in one format as text; arguments as in `write_reports`."""
-    return FORMATS[form](_read(out_dir, _limits(form), before, command, judged))
+    return FORMATS[form](_read(out_dir, _limits(form), before, judged, command=command, clients_to=clients_to))
 
 
-def _read(
-    out_dir: str | Path, limits: Limits, before: str, command: str, judged: Mapping[str, Judged], made: datetime | None = None
-) -> Report:  # fmt: skip
+def _read(out_dir: str | Path, limits: Limits, before: str, judged: Mapping[str, Judged], **more: Any) -> Report:
     earlier = AnalysisFolder(before, judged=judged.get(before)) if before else None
-    return read_report(AnalysisFolder(out_dir, limits, judged.get(str(out_dir))), before=earlier, command=command, made=made)
+    return read_report(AnalysisFolder(out_dir, limits, judged.get(str(out_dir))), before=earlier, **more)
 
 
 def _limits(form: str) -> Limits:
@@ -61,6 +65,7 @@ def write_reports(
     before: str = "",
     command: str = "",
     judged: Mapping[str, Judged] = NOT_JUDGED,
+    clients_to: Release | None = None,
 ) -> list[str]:
     """Write a report (`FILES`) in each format from the tables in a folder and return the paths.
 
@@ -70,14 +75,15 @@ def write_reports(
         before: folder or URI of an earlier analysis to compare with.
         command: command that made the analysis, for the end of the page.
         judged: verdicts for other targets, by folder; the history of `out_dir` is then not changed.
+        clients_to: release of Kafka's Java clients, to judge upgrades of client libraries with the brokers as they are.
 
     Raises:
         InputError: a folder is not an analysis, a table cannot be read, a file cannot be written.
     """
-    report = _read(out_dir, PAGE, before, command, judged)
+    report = _read(out_dir, PAGE, before, judged, command=command, clients_to=clients_to)
     texts = {form: FORMATS[form](report) for form in forms if _limits(form) is PAGE}
     if len(texts) < len(forms):
-        whole = _read(out_dir, EVERYTHING, before, command, judged, report.made)
+        whole = _read(out_dir, EVERYTHING, before, judged, command=command, clients_to=clients_to, made=report.made)
         texts = {form: texts[form] if form in texts else FORMATS[form](whole) for form in forms}
     folder = AnalysisFolder(out_dir)
     written = [folder.write(FILES[form], text.encode()) for form, text in texts.items()]

@@ -39,6 +39,7 @@ def json_document(report: Report) -> str:
         "teams": report.teams,
         "clients": report.clients,
         "libraries": report.libraries,
+        "clients_to": None if report.moves is None else report.moves.moves,
         "api_versions": report.versions,
         "connections": report.connections,
         "topics": [_topic(topic) for topic in report.topics],

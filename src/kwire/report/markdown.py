@@ -24,7 +24,9 @@ ROWS_SHOWN: Final = 100
 
 
 def markdown(report: Report) -> str:
-    parts = (_title, _changes, _upgrade, _tasks, _clients, _topics, _groups, _incidents, _encryption, _violations, _telemetry, _brokers)
+    parts = (
+        _title, _changes, _upgrade, _tasks, _moves, _clients, _topics, _groups, _incidents, _encryption, _violations, _telemetry, _brokers,
+    )  # fmt: skip
     return "\n".join(line for part in parts for line in part(report)) + "\n"
 
 
@@ -38,9 +40,11 @@ def _title(report: Report) -> Iterator[str]:
     yield from ("", f"Made by {report.generator} on {moment(report.made)} UTC from {report.sources}.", "")
 
 
-def _section(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], nothing: str, level: int = 2) -> Iterator[str]:
+def _section(
+    title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], nothing: str, level: int = 2, lead: str = ""
+) -> Iterator[str]:  # fmt: skip
     listed = list(rows)
-    yield from (f"{'#' * level} {title}", "")
+    yield from (f"{'#' * level} {title}", "", *((lead, "") if lead and listed else ()))
     if not listed:
         yield from (nothing, "")
         return
@@ -50,10 +54,10 @@ def _section(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]],
     yield ""
 
 
-def _listing(one: Listing, level: int = 2) -> Iterator[str]:
+def _listing(one: Listing, level: int = 2, lead: str = "") -> Iterator[str]:
     rows = [[code(cell) if cell and column.kind in ("ids", "whole") else words(cell) for column, cell in zip(one.columns, row, strict=True)]
             for row in one.rows]  # fmt: skip
-    yield from _section(one.title, [column.title for column in one.columns], rows, one.nothing, level)
+    yield from _section(one.title, [column.title for column in one.columns], rows, one.nothing, level, lead)
 
 
 def _changes(report: Report) -> Iterator[str]:
@@ -81,6 +85,12 @@ def _tasks(report: Report) -> Iterator[str]:
             team = task.team
             yield from (f"### {NO_TEAM if team == NO_TEAM else code(team)}", "")
         yield from (ticket(task, report.names), "", "---", "")
+
+
+def _moves(report: Report) -> Iterator[str]:
+    if report.moves:
+        one = report.moves.listing
+        yield from _listing(one, lead=words(one.lead))
 
 
 def _clients(report: Report) -> Iterator[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 from pathlib import Path
 from types import ModuleType
 
@@ -11,8 +13,9 @@ from click.testing import CliRunner
 
 from kwire.analysis.library_profiles import known_libraries, library_of
 from kwire.cli.entry import commands
+from kwire.report import render_report
 from kwire.report.analysis_folder import AnalysisFolder
-from kwire.report.client_upgrade import ClientMove, client_moves, judge_move, moves_sentences
+from kwire.report.client_upgrade import ClientMove, ClientMoves, client_moves, judge_move
 from kwire.schema import releases
 
 FLEET = Path(__file__).parents[3] / "examples" / "upgrade-fleet.pcap.gz"
@@ -71,15 +74,17 @@ def test_brokers_that_are_too_old(library: str, to: str, running: str, verdict: 
 
 def test_the_sentences() -> None:
     verdicts = ("compatible", "compatible", "breaks", "deprecated", "unknown")
-    moves = [ClientMove(client="a", library="", to="sarama 1.61.1", verdict=verdict, reason="") for verdict in verdicts]
-    assert moves_sentences(moves, releases().resolve("4.1")) == [
+    moves = tuple(ClientMove(client="a", library="", to="sarama 1.61.1", verdict=verdict, reason="") for verdict in verdicts)
+    assert ClientMoves(releases().resolve("4.1"), moves).sentences == [
         "0 applications may move to kafka-clients 4.1 today",
         "2 applications may move to sarama 1.61.1 today; 2 talk to a broker that is too old; "
         "1 cannot be judged: no broker's versions were captured",
     ]
 
 
-def test_each_application_has_its_own_brokers(tmp_path: Path, analysis_tables: ModuleType) -> None:
+@pytest.fixture
+def two_brokers(tmp_path: Path, analysis_tables: ModuleType) -> Path:
+    """A fleet whose first client talks to an old broker alone, and the others to a new one."""
     tables = analysis_tables.tables_of(analysis_tables.FLEET)
     (broker,) = tables["brokers"]
     new, old = ([{"api_key": key, "api_name": "", "min_version": 0, "max_version": high} for key in range(60)] for high in (20, 2))
@@ -89,9 +94,49 @@ def test_each_application_has_its_own_brokers(tmp_path: Path, analysis_tables: M
     for row in tables["connections"]:
         if row["client_key"] == moved:
             row["server_address"] = "10.0.0.4"
-    moves = client_moves(AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", tables)), releases().resolve("4.1"))
+    folder: Path = analysis_tables.write_tables(tmp_path / "out", tables)
+    return folder
+
+
+def test_each_application_has_its_own_brokers(two_brokers: Path, analysis_tables: ModuleType) -> None:
+    moves = client_moves(AnalysisFolder(two_brokers), releases().resolve("4.1")).moves
     assert {move.client for move in moves if move.verdict == "breaks"} == {analysis_tables.FLEET[0].client_id}
     assert len(moves) > 2
+
+
+def test_all_outputs_have_the_same_answers(two_brokers: Path) -> None:
+    folder, to = str(two_brokers), releases().resolve("4.1")
+    reached = {
+        row["client_id"]: row["server_address"] for row in AnalysisFolder(folder).rows("connections", ["client_id", "server_address"])
+    }
+    options = ["report", folder, "--clients-to", "4.1", "--wide", *(each for form in ("html", "md", "json") for each in ("--format", form))]
+    done = CliRunner().invoke(commands, options)
+    assert done.exit_code == 0, done.output
+    page, text = (two_brokers / "report.html").read_text(), (two_brokers / "report.md").read_text()
+    found = json.loads((two_brokers / "report.json").read_text())["clients_to"]
+    assert found == json.loads(CliRunner().invoke(commands, ["report", folder, "--clients-to", "4.1", "--json"]).stdout)["clients_to"]
+    (old,) = (client for client, server in reached.items() if server == "10.0.0.4")
+    assert [each["client"] for each in found if each["verdict"] == "breaks"] == [old]
+    section = re.search(r'<section id="moves".*?</section>', page, re.DOTALL)
+    assert section
+    cells = [
+        [unescape(re.sub("<.*?>", "", cell)) for cell in re.findall("<td.*?</td>", row)] for row in re.findall("<tr>.*", section[0])[1:]
+    ]
+    of_text = text[text.index("## Client upgrades") :]
+    rows = [
+        [cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in of_text[: of_text.index("## Libraries")].splitlines()
+    ]
+    for move in found:
+        one = [move[name] for name in ("verdict", "client", "library", "to", "reason")]
+        assert one in cells
+        assert one in rows
+        line = [line for line in done.stdout.splitlines() if move["reason"] and move["reason"] in line]
+        assert bool(move["reason"]) == any(move["client"] in each for each in line)
+    assert len(cells) == len(found)
+    for sentence in client_moves(AnalysisFolder(folder), to).sentences:
+        assert all(sentence in each for each in (unescape(section[0]), of_text, done.stdout))
+    assert "Client upgrades" not in render_report(folder, "html") + render_report(folder, "md")
+    assert json.loads(render_report(folder, "json"))["clients_to"] is None
 
 
 def test_a_fleet_on_3_9(tmp_path: Path) -> None:
@@ -103,8 +148,10 @@ def test_a_fleet_on_3_9(tmp_path: Path) -> None:
     assert "recommendations" not in verdicts  # 4.4.0 already
     assert (verdicts["ad-bidder"], verdicts["gateway-v3"], verdicts["chat-relay"]) == ("compatible",) * 3  # librdkafka, sarama, aiokafka
     assert "iot-collector" not in verdicts  # no-kafka, whose needs are not known
-    kept = CliRunner().invoke(commands, ["report", out, "--format", "md", "--out", "-", "--clients-to", "4.1"])
-    assert (kept.exit_code, "--clients-to adds to the summary" in kept.stderr) == (2, True)
+    alone = CliRunner().invoke(commands, ["report", out, "--format", "md", "--out", "-", "--clients-to", "4.1"])
+    assert "10 applications may move to kafka-clients 4.1 today." in alone.stdout
+    kept = CliRunner().invoke(commands, ["report", out, "--format", "csv", "--out", "-", "--clients-to", "4.1"])
+    assert (kept.exit_code, "--clients-to goes into html, md, json" in kept.stderr) == (2, True)
     shown = CliRunner().invoke(commands, ["report", out, "--format", "md", "--clients-to", "4.1"])
     assert "10 applications may move to kafka-clients 4.1 today." in shown.stdout
     assert "3 applications may move to librdkafka 2.15.0 today." in shown.stdout
