@@ -190,6 +190,28 @@ def test_report_for_other_targets(broker: str, tmp_path: Path) -> None:
     assert f"kwire report {out} --to {broker} --to 4.0.0" in (out / "report.json").read_text()
 
 
+def test_diff_for_other_targets(broker: str, tmp_path: Path) -> None:
+    """The verdicts are those of analyses for these targets; the two that are compared have no target in common."""
+    targets = ["--to", broker, "--to", "4.0.0"]
+
+    def run(*command: str) -> str:
+        done = CliRunner().invoke(commands, command)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    folders: dict[str, list[str]] = {"own": [], "asked": []}
+    for name, own in (("three-brokers", "3.9.2"), ("upgrade-fleet", "4.1")):
+        for kind, options in (("own", ["--to", own]), ("asked", targets)):
+            folders[kind].append(str(tmp_path / f"{name}-{kind}"))
+            run("analyze", str(EXAMPLE.with_name(f"{name}.pcap.gz")), "--out", folders[kind][-1], "--no-report", *options)
+    wanted = json.loads(run("diff", *folders["asked"], "--json"))
+    assert {each["target_release"] for each in wanted["verdicts"]} == {broker, "4.0.0"}
+    assert json.loads(run("diff", *folders["own"], "--json", *targets)) == wanted
+    assert json.loads(run("diff", *folders["own"], "--json"))["targets"] == ["3.9.2", "4.1.2"]
+    refused = CliRunner().invoke(commands, ["diff", *folders["own"], "--to", "warp"])
+    assert (refused.exit_code, "--to warp is not a Kafka release such as 4.1" in refused.stderr) == (1, True)
+
+
 def test_report_of_a_redacted_analysis(tmp_path: Path) -> None:
     """Verdicts that it has need no sums; for others there are none."""
     out, key = tmp_path / "out", tmp_path / "secret.key"
