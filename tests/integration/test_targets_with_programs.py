@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from kwire.analysis.judged_cases import Cases, Program
 from kwire.analysis.named_targets import named_targets
 from kwire.cli.entry import commands
 from kwire.cli.target_option import target_of
@@ -50,12 +51,8 @@ PROGRAMS = {
     "pipeline-old": "kafka-go 0.2.0",
     "web-frontend": "kafkajs 2.2.4",
 }
-# Answers of a server that one library cannot read; no version of an API tells.
-UNREADABLE = {
-    ("erp-bridge", "mock"): "kafka-clients 0.9 cannot read the mock's groups",
-    ("fraud-scorer", "mock"): "Java cannot read the mock's Metadata v9 and later",
-    ("recommendations", "mock"): "Java cannot read the mock's Metadata v9 and later",
-}
+# Releases around that which reads MEMBER_ID_REQUIRED; all send JoinGroup v1 with Config.Version 1.0.0.
+SARAMA = ("1.27.2", "1.33.0", "1.34.0", "1.61.1")
 
 
 @pytest.fixture(scope="module")
@@ -94,10 +91,16 @@ def test_programs_end_as_their_verdicts_say(addresses: Mapping[str, str], breaki
     wanted = {str(build): build for build in BUILDS}
     judged = {client for client, _ in breaking[server]}
     works = {client: run(wanted[name], addresses[server], server != "mock") for client, name in PROGRAMS.items()}
-    # those that are no matter of versions fail although nothing breaks
-    unreadable = {client for client, where in UNREADABLE if where == server}
-    assert not unreadable & judged
-    assert {client for client, worked in works.items() if not worked} == (judged & PROGRAMS.keys()) | unreadable
+    assert {client for client, worked in works.items() if not worked} == judged & PROGRAMS.keys()
+
+
+@pytest.mark.parametrize("version", SARAMA)
+def test_sarama_of_each_version_joins_as_it_is_judged(addresses: Mapping[str, str], version: str) -> None:
+    cases = Cases([named_targets()["tansu-0.6.0"]])
+    program = cases.program(Program(("sarama", f"v{version}"), "client", False, "some", False, None))
+    cases.case(program, 11, "JoinGroup", 1, 9, ((), ()), False)
+    (row,) = cases.table().to_pylist()
+    assert reads(Build("sarama", version, "1.0.0"), addresses["tansu"], make=True) == (row["verdict"] == "compatible")
 
 
 @pytest.mark.parametrize("server", ["Apache", "tansu", "kfake", "mock"])
@@ -145,18 +148,29 @@ def topic(address: str, name: str, make: bool) -> list[TopicPartition]:
     return [TopicPartition(name, number) for number in admin.list_topics(name, timeout=10).topics[name].partitions]
 
 
-def run(build: Build, address: str, make: bool) -> bool:
-    """Return whether a program sent and read its records, and committed."""
-    name = str(build).translate(str.maketrans(" ()@/", "-----"))
-    partitions = topic(address, name, make)
+def named(build: Build) -> str:
+    return str(build).translate(str.maketrans(" ()@/", "-----"))
+
+
+def reads(build: Build, address: str, make: bool) -> bool:
+    """Return whether a program sent and read its records."""
+    name = named(build)
+    topic(address, name, make)
     folder = have(build, ROOT / ".cache" / "builds").resolve()
     program, more = command(build, folder, address, name, name, name, str(COUNT), "8")
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | more
     done = subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)
     ends = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert ends, done.stderr
-    if ends[-1]["error"] or not ends[-1]["produced"] == ends[-1]["consumed"] == COUNT:
+    return not ends[-1]["error"] and ends[-1]["produced"] == ends[-1]["consumed"] == COUNT
+
+
+def run(build: Build, address: str, make: bool) -> bool:
+    """Return whether a program sent and read its records, and committed."""
+    if not reads(build, address, make):
         return False
+    name = named(build)
+    partitions = topic(address, name, make=False)
     asked = ConsumerGroupTopicPartitions(name, partitions)
     admin = AdminClient({"bootstrap.servers": address})
     group = admin.list_consumer_group_offsets([asked])[name].result(10)

@@ -88,7 +88,7 @@ class Cases:
             for target, is_ahead in zip(self._targets, self._is_ahead, strict=True):
                 refused_by, answered_by = (self.line_of(each, target) for each in lines)
                 observed = replace(use, refused_by=refused_by, answered_by=answered_by)
-                yield _judged(observed, target_range(target, api_key), software, is_ahead)
+                yield _judged(observed, target_range(target, api_key), software, is_ahead, software_of(*who.sent, None).version is not None)
 
         case = (program, api_key, api_name, api_version, highest, lines, always)
         found = self._cases.get(case)
@@ -109,14 +109,13 @@ class Cases:
         return pa.table([pa.array(column, TEXT) for column in columns], schema=JUDGED)
 
 
-def _judged(use: Use, target: TargetRange, software: Software, is_ahead: bool) -> _Judged:
+def _judged(use: Use, target: TargetRange, software: Software, is_ahead: bool, is_exact: bool) -> _Judged:
     judgement = judge(use, target)
     remedy, refused_by = remedy_of(use, judgement, target, software), None
-    first, fixed = target.unread.get(software.name or "", (0, ""))
-    if fixed and use.api_version >= first and software.version and software.version < version_numbers(fixed):
-        reason = f"{software.name} before {fixed} cannot read the answer of {target.name} to {use.api_name} v{use.api_version}."
-        judgement = Judgement(verdict="breaks", basis="own_maximum", confidence="high", reason=reason)
-        remedy = Remedy(f"Upgrade {software.name} to {fixed} or later.", fixed, "library")
+    if target.unread and use.role == "client" and judgement.verdict != "breaks":
+        judgement, remedy = _of_unread(use, target, software) or (judgement, remedy)
+    if judgement.verdict == "breaks" and target.accepts and use.api_version < target.accepts[0] and software.name in target.earlier:
+        judgement, remedy = _of_earlier(use, target, software, judgement, is_exact)
     if judgement.verdict == "deprecated":
         if is_ahead:
             remedy, refused_by = _of_marked(use, target, software)
@@ -128,6 +127,36 @@ def _judged(use: Use, target: TargetRange, software: Software, is_ahead: bool) -
         target.release, judgement.verdict, judgement.basis, judgement.confidence, judgement.reason, remedy.text, remedy.version,
         remedy.kind, refused_by,
     )  # fmt: skip
+
+
+def _of_unread(use: Use, target: TargetRange, software: Software) -> tuple[Judgement, Remedy] | None:
+    """Judge a version whose answer the client's library cannot read; None if it can."""
+    is_tried = software.name in target.unread
+    first, fixed = target.unread.get((is_tried and software.name) or "", (use.api_version + 1, ""))
+    if use.api_version < first or (fixed and (software.version is None or software.version >= version_numbers(fixed))):
+        return None
+    answer = f"the answer of {target.name} to {use.api_name} v{use.api_version}"
+    remedy = Remedy(f"Use a client there that asks for {use.api_name} v{first - 1} or earlier.")
+    if not is_tried:
+        reason = f"Most libraries cannot read {answer}, and no run has tried this one."
+        return Judgement(verdict="unknown", basis="known_client", confidence="low", reason=reason), remedy
+    if fixed:
+        remedy = Remedy(f"Upgrade {software.name} to {fixed} or later.", fixed, "library")
+    reason = f"{software.name}{f' before {fixed}' if fixed else ''} cannot read {answer}."
+    return Judgement(verdict="breaks", basis="own_maximum", confidence="high", reason=reason), remedy
+
+
+def _of_earlier(use: Use, target: TargetRange, software: Software, judgement: Judgement, is_exact: bool) -> tuple[Judgement, Remedy]:
+    """Judge a version below those that a target accepts, of a library that can use it from some release on."""
+    first = target.earlier[software.name or ""]
+    remedy = Remedy(f"Upgrade {software.name} to {first} or later.", first, "library")
+    since = f"{software.name} {first} and later can use {use.api_name} v{use.api_version} of {target.name}"
+    if software.version is not None and software.version < version_numbers(first):
+        return replace(judgement, reason=f"{since}; this client is older."), remedy
+    if is_exact:
+        return Judgement(verdict="compatible", basis="known_client", confidence="high", reason=f"{since}."), NOTHING
+    reason = f"{since}, but the version of this client is not known."
+    return Judgement(verdict="unknown", basis="known_client", confidence="low", reason=reason), remedy
 
 
 def _of_marked(use: Use, target: TargetRange, software: Software) -> tuple[Remedy, str | None]:

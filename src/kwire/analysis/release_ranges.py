@@ -56,6 +56,7 @@ def target_range(release: str | Release, api_key: int) -> TargetRange:
         beyond=isinstance(known, Target) and accepts is not None and newest is not None and accepts.lowest > newest.lowest,
         held=isinstance(known, Target) and api_key in known.accepted,
         unread=known.unread.get(api_key, {}) if isinstance(known, Target) else {},
+        earlier=known.earlier.get(api_key, {}) if isinstance(known, Target) else {},
     )
 
 

@@ -51,7 +51,7 @@ def shipped_targets() -> tuple[Target, ...]:
             each["source"],
             each["date"],
             ranges(each.get("accepted", {})),
-            {int(key): libraries for key, libraries in each.get("unread", {}).items()},
+            *({int(key): libraries for key, libraries in each.get(name, {}).items()} for name in ("unread", "earlier")),
         )
         for each in read_data("targets.json")
     )

@@ -112,7 +112,9 @@ class TargetRange:
         is_release: False for brokers of another kind, where what they advertise counts as accepted.
         held: whether runs of clients showed the accepted versions of such a broker.
         beyond: whether such a broker requires a later version than the newest Kafka release does.
-        unread: libraries that cannot read its answers: the first such version of the api, and the library's release with the fix.
+        unread: libraries that cannot read its answers: the first such version of the api, and the library's release with the fix, as in
+            `kwire.schema.Target`.
+        earlier: libraries that can use versions below those it accepts, and the first release of each that can.
     """
 
     release: str
@@ -126,6 +128,7 @@ class TargetRange:
     held: bool = False
     beyond: bool = False
     unread: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    earlier: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

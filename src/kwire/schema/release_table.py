@@ -193,7 +193,9 @@ class Target(Release):
         source: where the answer is from.
         date: when it was given, as `2026-11-29`.
         accepted: versions that clients could use in a run, of APIs where those are not `ranges`.
-        unread: answers that a library cannot read, by API key and library: the first such version, and the library's release with the fix.
+        unread: answers that a library cannot read, by API key and library: the first such version, and the library's release with the fix,
+            empty if none has it. The library "" stands for those that no run tried.
+        earlier: libraries that can use versions below `accepted`, by API key, and the first release of each that can.
     """
 
     def __init__(
@@ -204,6 +206,7 @@ class Target(Release):
         date: str,
         accepted: Mapping[int, tuple[int, int]] = MappingProxyType({}),
         unread: Mapping[int, Mapping[str, tuple[int, str]]] = MappingProxyType({}),
+        earlier: Mapping[int, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
         if not _TARGET_NAME.fullmatch(name):
             raise InputError(f"{name!r} cannot name a target: expected a letter, then letters, digits and . _ : [ ] -")
@@ -213,6 +216,7 @@ class Target(Release):
             apis[key] = _Api.of({kind: {"broker": f"{low}-{high}"} for kind, (low, high) in spans})
         super().__init__(name, apis)
         self.ranges, self.source, self.date, self.accepted, self.unread = dict(ranges), source, date, dict(accepted), dict(unread)
+        self.earlier = dict(earlier)
 
     @property
     def key(self) -> tuple[int, ...]:  # has no number; no feature of a release is taken for granted
@@ -233,7 +237,7 @@ class Target(Release):
         return hash(self.name)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Target, (self.name, self.ranges, self.source, self.date, self.accepted, self.unread)
+        return Target, (self.name, self.ranges, self.source, self.date, self.accepted, self.unread, self.earlier)
 
 
 class Releases:

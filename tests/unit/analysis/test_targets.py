@@ -220,6 +220,63 @@ def test_an_answer_that_a_library_cannot_read(version: str, api_version: int, ve
 
 
 @pytest.mark.parametrize(
+    ("library", "version", "api", "api_version", "verdict", "reason", "fix"),
+    [
+        (  # runs: kafka-clients 2.4.1 fails, 2.3.1 with v8 works
+            "apache-kafka-java", "2.4.1", "Metadata", 9, "breaks",
+            "apache-kafka-java cannot read the answer of librdkafka-mock-2.16.0 to Metadata v9.",
+            "Use a client there that asks for Metadata v8 or earlier.",
+        ),
+        ("apache-kafka-java", "2.3.1", "Metadata", 8, "compatible", None, None),
+        ("librdkafka", "2.16.0", "Metadata", 13, "compatible", None, None),
+        (
+            "rskafka", None, "Metadata", 12, "unknown",
+            "Most libraries cannot read the answer of librdkafka-mock-2.16.0 to Metadata v12, and no run has tried this one.",
+            "Use a client there that asks for Metadata v8 or earlier.",
+        ),
+        (  # metadata is null there, and STRING in the schema of 0.9.0.1, NULLABLE_STRING in that of 0.10.0.1
+            "apache-kafka-java", "0.9.0.1", "OffsetFetch", 1, "breaks",
+            "apache-kafka-java before 0.10.0 cannot read the answer of librdkafka-mock-2.16.0 to OffsetFetch v1.",
+            "Upgrade apache-kafka-java to 0.10.0 or later.",
+        ),
+        ("apache-kafka-java", "0.10.0.1", "OffsetFetch", 1, "compatible", None, None),
+        ("sarama", "1.23.1", "OffsetFetch", 1, "compatible", None, None),
+    ],
+)  # fmt: skip
+def test_answers_of_the_mock(
+    library: str, version: str | None, api: str, api_version: int, verdict: str, reason: str | None, fix: str | None
+) -> None:
+    """Its Metadata answers have bytes behind their end from v9 on; runs of each library that the target names."""
+    cases = Cases([named_targets()["librdkafka-mock-2.16.0"]])
+    for role, wanted in (("client", verdict), ("broker", "compatible")):
+        program = cases.program(Program((library, version), role, True, "some", False, None))
+        case = cases.case(program, {"Metadata": 3, "OffsetFetch": 9}[api], api, api_version, None, ((), ()), False)
+        row = cases.table().to_pylist()[case]
+        assert row["verdict"] == wanted
+        if role == "client" and reason:
+            assert (row["reason"], row["remedy"]) == (reason, fix)
+
+
+@pytest.mark.parametrize(
+    ("version", "api_version", "verdict", "said", "cure"),
+    [
+        ("v1.61.1", 1, "compatible", "sarama 1.34.0 and later can use JoinGroup v1 of tansu-0.6.0.", None),
+        ("v1.33.0", 1, "breaks", "sarama 1.34.0 and later can use JoinGroup v1 of tansu-0.6.0; this client is older.", "1.34.0"),
+        ("dev", 1, "unknown", "can use JoinGroup v1 of tansu-0.6.0, but the version of this client is not known.", "1.34.0"),
+        ("dev", 5, "compatible", "tansu-0.6.0 supports JoinGroup v4 to v9; this client sends v5.", None),
+    ],
+)
+def test_a_library_that_can_use_earlier_versions(version: str, api_version: int, verdict: str, said: str, cure: str | None) -> None:
+    """tansu answers JoinGroup below v4 with MEMBER_ID_REQUIRED too, which sarama reads from 1.34.0 on (consumer_group.go:308)."""
+    cases = Cases([named_targets()["tansu-0.6.0"]])
+    program = cases.program(Program(("sarama", version), "client", True, "some", False, None))
+    cases.case(program, 11, "JoinGroup", api_version, 9, ((), ()), False)
+    (row,) = cases.table().to_pylist()
+    assert (row["verdict"], row["cure_version"]) == (verdict, cure)
+    assert said in row["reason"]
+
+
+@pytest.mark.parametrize(
     ("library", "api", "fix"),
     [
         ("franz-go", "InitProducerId", "the idempotent producer: set kgo.DisableIdempotentWrite(), and use no transactions."),
