@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,31 @@ def same_rows(spark: SparkSession, path: Path, out: Path, **options: str) -> Any
 )
 def test_rows_of_captures(spark: SparkSession, tmp_path: Path, path: Path, options: dict[str, str]) -> None:
     assert same_rows(spark, path, tmp_path / "out", **options).errors == {}
+
+
+# `remote("local[1]")` starts a server of its own and connects to it.
+CONNECTED = """
+import sys
+from pyspark.sql import SparkSession
+from kwire.spark import convert, prepare
+
+prepare()
+spark = SparkSession.builder.remote("local[1]").getOrCreate()
+report = convert(sys.argv[1], sys.argv[2], spark=spark, partition_by="api_version", columns="client_id,api_name,api_version")
+print(type(spark).__module__, report.engine, report.rows, spark.read.parquet(sys.argv[2]).count())
+"""
+
+
+def test_rows_over_spark_connect(tmp_path: Path) -> None:
+    """The session has no JVM beside its client; its table is that of local processes."""
+    far, near = (str(tmp_path / name) for name in ("far", "near"))
+    program = [sys.executable, "-c", CONNECTED, str(SEED), far]
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    report = convert(str(SEED), near, partition_by="api_version", columns="client_id,api_name,api_version")
+    rows = [sorted(map(tuple, (each.values() for each in pq.read_table(out).to_pylist()))) for out in (far, near)]
+    assert rows[0] == rows[1]
+    assert done.stdout.splitlines()[-1] == f"pyspark.sql.connect.session spark {report.rows} {len(rows[1])}"
 
 
 @pytest.mark.parametrize("source", ["parquet", "arrow"])

@@ -57,6 +57,28 @@ print("all is well")
 """
 
 
+WITHOUT_ARROW = """
+import kwire.spark
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+kwire.spark.ensure_java()
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+frames = spark.createDataFrame([(1, b"0")], "id INT, frame BINARY")
+for act in (
+    lambda: frames.select(kwire.spark.from_kafka_request("frame")).collect(),
+    lambda: kwire.spark.map_frames(frames, "frame").collect(),
+    lambda: spark.read.format("kwire").load("kafka.pcap").count(),
+    lambda: kwire.spark.convert("kafka.pcap", "out", spark=spark),
+):
+    try:
+        act()
+    except (PySparkException, kwire.KwireError) as error:
+        told = [line for line in str(error).splitlines() if "Error: " in line or "The Spark job failed: " in line]
+        print("told", told[-1])
+"""
+
+
 def plain() -> dict[str, str]:
     own = Path(sys.executable).parent
     path = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if Path(each) != own)
@@ -80,6 +102,22 @@ def test_doctor_starts_spark_and_decodes_a_frame(tmp_path: Path) -> None:
         found.append((done.returncode, told["analyze on Spark"]["ok"], told["map_frames"]["ok"]))
     assert found == [(0, True, True), (1, False, False)]
     assert told["map_frames"]["found"] == "Spark could not be started with master local[1]: it does not run."
+
+
+def test_workers_without_pyarrow(tmp_path: Path) -> None:
+    """A session without `prepare` whose workers run another Python: the last line of each fault is the sentence."""
+    (tmp_path / "kafka.pcap").write_bytes(gzip.decompress((ROOT / "examples" / "upgrade-fleet.pcap.gz").read_bytes()))
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    python = str(tmp_path / "bare" / "bin" / "python")
+    environment = plain() | {"PYSPARK_PYTHON": python, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "-"], input=WITHOUT_ARROW, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = [line for line in done.stdout.splitlines() if line.startswith("told ")]
+    assert len(told) == 4
+    for line in told:
+        assert f"kwire.spark needs pyarrow, and the Python of this Spark worker, {python}, does not have it: run pip install" in line
 
 
 def test_session_of_a_python_that_is_not_activated(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from kwire.lazy_names import lazy_getattr
@@ -32,6 +34,16 @@ __all__ = [
     "from_kafka_request", "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "open_session", "prepare", "register",
     "register_tables", "run_job", "ship", "to_kafka_request", "write_archive",
 ]  # fmt: skip
+
+# A Spark worker without Arrow, except the one that only looks for data sources: Spark drops the faults of that.
+_MAIN = getattr(sys.modules.get("__main__"), "__spec__", None)
+_IS_WORKER = _MAIN is not None and _MAIN.name.startswith("pyspark.") and not any(each.endswith("lookup_data_sources") for each in sys.argv)
+if _IS_WORKER and find_spec("pyarrow") is None:
+    raise ModuleNotFoundError(
+        f"kwire.spark needs pyarrow, and the Python of this Spark worker, {sys.executable}, does not have it: run pip install "
+        "'kwire[spark]' there, or set PYSPARK_PYTHON to a Python that has it before the session starts, as kwire.spark.prepare() does",
+        name="pyarrow",
+    )
 
 if not TYPE_CHECKING:
     __getattr__ = lazy_getattr(

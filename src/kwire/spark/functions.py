@@ -46,7 +46,8 @@ def _function(make: Any, name: str) -> Any:
             raise InputError(
                 "Column functions need Spark 4.1 or newer, or Spark 3.5 with pandas: run pip install 'kwire[spark]' or pip install pandas."
             ) from error
-    return arrow_udf(hinted(make, make.takes, name, pa.Array, pa.Array), spark_type(make.type))
+    # hints as text: a worker without pyarrow reaches the sentence of `kwire.spark`, not the pickle of a class
+    return arrow_udf(hinted(make, make.takes, name, "pa.Array", "pa.Array"), spark_type(make.type))
 
 
 def _called(name: str, make: Any, *columns: Column | str, of_bytes: int = 1) -> Column:
