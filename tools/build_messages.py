@@ -74,11 +74,8 @@ def coded_layouts(releases: Iterable[str], cache: Path) -> dict[tuple[str, int |
 
 
 def build(releases: Iterable[str], cache: Path) -> dict[str, Message]:
-    """Merge every message of these releases (newest first) and prove it against each of them.
-
-    Raises:
-        MergeError: the definitions cannot be merged into one, or the merged one is not what its sources say.
-    """
+    """Merge every message of these releases (newest first) and prove it against each of them. Raises MergeError: the definitions cannot be
+    merged into one, or the merged one is not what its sources say."""
     releases = list(releases)
     coded = coded_layouts(releases, cache)
     merged: dict[str, Message] = {}

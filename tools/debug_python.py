@@ -41,11 +41,7 @@ TESTS: Final = (
 
 
 def interpreter() -> Path:
-    """Return the debug build; its files are fetched once.
-
-    Raises:
-        OSError: Debian's packages cannot be fetched here.
-    """
+    """Return the debug build; its files are fetched once. Raises OSError: Debian's packages cannot be fetched here."""
     found = WORK / "root" / "usr" / "bin" / f"python{RELEASE}-dbg"
     if not found.exists():
         # the headers of the debug build lead to those of the other, which Debian only recommends

@@ -40,22 +40,18 @@ class Mutant(NamedTuple):
     """One change of one file.
 
     Attributes:
-        number: chooses it in a build of Cython.
-        file: path relative to the repository.
         start, end: offsets of the changed text in the file.
         before, after: text there, and text in its place.
-        kind: the text is a whole statement, the condition of an `if`, `elif` or `while`, or the value of a declared variable.
-        line: number of its line, from 1.
     """
 
-    number: int
-    file: str
+    number: int  # chooses it in a build of Cython
+    file: str  # path relative to the repository
     start: int
     end: int
     before: str
     after: str
-    kind: Kind
-    line: int
+    kind: Kind  # the text is a whole statement, the condition of an `if`, `elif` or `while`, or the value of a declared variable
+    line: int  # number of its line, from 1
 
     @property
     def name(self) -> str:

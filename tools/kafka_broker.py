@@ -90,15 +90,10 @@ listener.name.ssl.ssl.client.auth=required
 
 @dataclass(frozen=True)
 class BrokerCertificate:
-    """PEM files for the listeners with TLS.
+    """PEM files for the listeners with TLS."""
 
-    Attributes:
-        keystore: key in PKCS #8, as Kafka requires, and the certificates of 127.0.0.1.
-        truststore: the authority of clients.
-    """
-
-    keystore: Path
-    truststore: Path
+    keystore: Path  # key in PKCS #8, as Kafka requires, and the certificates of 127.0.0.1
+    truststore: Path  # the authority of clients
 
 
 @dataclass(frozen=True)
@@ -109,7 +104,6 @@ class Broker:
         plain, sasl: ports on 127.0.0.1; the second one accepts user `alice` with password `secret` by PLAIN, and `scrambled` by
             SCRAM-SHA-256.
         tls, sasl_tls: the same over TLS, the first one with a client certificate; 0 without `BrokerCertificate`.
-        libs: folder with its jars.
         folder: its files; `broker.log`, `pushed.txt` with metrics of clients (`TelemetrySink.java`), and `requests.log` if its logger
             `kafka.request.logger` has level DEBUG.
     """
@@ -119,7 +113,7 @@ class Broker:
     sasl: int
     tls: int
     sasl_tls: int
-    libs: Path
+    libs: Path  # folder with its jars
     folder: Path
     process: subprocess.Popen[bytes]
 
@@ -197,11 +191,8 @@ def start_broker(release: str, folder: Path, cache: Path, certificate: BrokerCer
 
 @contextlib.contextmanager
 def start_old_broker(release: str, folder: Path, cache: Path) -> Iterator[int]:
-    """Start a broker of a release from 0.10 to 2.7 with its ZooKeeper, and yield its port once it answers; stop both at the end.
-
-    Raises:
-        RuntimeError: the broker does not start.
-    """
+    """Start a broker of a release from 0.10 to 2.7 with its ZooKeeper, and yield its port once it answers; stop both at the end. Raises
+    RuntimeError: the broker does not start."""
     zookeeper, port = free_ports(2)
     properties, logging = folder / "server.properties", folder / "log4j.properties"
     properties.write_text(_OLD_PROPERTIES.format(port=port, zookeeper=zookeeper, folder=folder))

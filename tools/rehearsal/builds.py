@@ -97,11 +97,7 @@ def _run(*command: str | Path, cwd: Path | None = None) -> None:
 
 
 def python(version: str) -> str:
-    """Return a Python of a minor version: on the PATH, or of pyenv.
-
-    Raises:
-        NotToBeHad: there is none.
-    """
+    """Return a Python of a minor version: on the PATH, or of pyenv. Raises NotToBeHad: there is none."""
     if sys.version_info[:2] == tuple(map(int, version.split("."))):
         return sys.executable
     found = shutil.which(f"python{version}")

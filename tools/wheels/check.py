@@ -22,11 +22,7 @@ _FOLDERS: Final = re.compile(rb"/(?:home|root|tmp|work|build|Users)/[\w./-]*")
 
 
 def check_wheel(path: Path, platform: Platform) -> None:
-    """Check a wheel.
-
-    Raises:
-        ValueError: it breaks a rule, which the text names.
-    """
+    """Check a wheel. Raises ValueError: it breaks a rule, which the text names."""
     if path.stat().st_size > _MOST_BYTES:
         raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes, more than {_MOST_BYTES:,}")
     with zipfile.ZipFile(path) as archive:

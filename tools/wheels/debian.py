@@ -13,11 +13,8 @@ _KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
 class Debian:
-    """Packages of one release for one processor; apt checks Debian's signatures as always.
-
-    Raises:
-        FileNotFoundError: apt, dpkg or Debian's keys are not on this machine.
-    """
+    """Packages of one release for one processor; apt checks Debian's signatures as always. Raises FileNotFoundError: apt, dpkg or Debian's
+    keys are not on this machine."""
 
     def __init__(self, folder: Path, suite: str, architecture: str) -> None:
         missing = [each for each in ("apt-get", "dpkg-deb") if shutil.which(each) is None]
@@ -56,11 +53,8 @@ class Debian:
             self._is_listed = True
 
     def source(self, package: str) -> Path:
-        """Return the archive of a package's source as its authors released it, without Debian's changes.
-
-        Raises:
-            OSError: the mirror does not have it.
-        """
+        """Return the archive of a package's source as its authors released it, without Debian's changes. Raises OSError: the mirror does
+        not have it."""
         self._list()
         archives = self.folder / "archives"
         for old in archives.glob(f"{package}_*.orig.tar.*"):
@@ -69,11 +63,8 @@ class Debian:
         return next(each for each in archives.glob(f"{package}_*.orig.tar.*") if each.suffix != ".asc")
 
     def unpack(self, to: Path, *packages: str, dependencies: bool = False) -> str:
-        """Unpack packages below a folder, with all their dependencies if asked, and return the version of the first.
-
-        Raises:
-            OSError: a package is missing.
-        """
+        """Unpack packages below a folder, with all their dependencies if asked, and return the version of the first. Raises OSError: a
+        package is missing."""
         self._list()
         archives = self.folder / "archives"
         for old in archives.glob("*.deb"):

@@ -31,11 +31,8 @@ _PACKAGES: Final = "libssl-dev zlib1g-dev libffi-dev libsqlite3-dev libbz2-dev l
 
 
 def build_free_threaded(python: Python, to: Path, work: Path) -> None:
-    """Build a Python without a GIL and install it into a folder, without root.
-
-    Raises:
-        FileNotFoundError: its source is missing, or it cannot be built here; the text has the reason.
-    """
+    """Build a Python without a GIL and install it into a folder, without root. Raises FileNotFoundError: its source is missing, or it
+    cannot be built here; the text has the reason."""
     suite = SUITES.get(python.release)
     try:
         if suite is None:

@@ -72,11 +72,8 @@ def _of_interpreter(command: str, release: str) -> tuple[Path, Path, str] | None
 
 
 def headers_of(python: Python, cache: Path) -> tuple[Path, Path, str]:
-    """Return the folder of `Python.h`, the file `pyconfig.h`, and their origin with its version.
-
-    Raises:
-        NoHeaders: neither an interpreter of this machine nor Debian has them.
-    """
+    """Return the folder of `Python.h`, the file `pyconfig.h`, and their origin with its version. Raises NoHeaders: neither an interpreter
+    of this machine nor Debian has them."""
     for command in _interpreters(python.release):
         found = _of_interpreter(command, python.release)
         if found is not None:

@@ -47,11 +47,7 @@ _AT_ONCE: Final = "2"
 
 
 def wheel_of(dist: Path, python: Python, name: str) -> Path:
-    """Return the wheel for a Python and a platform.
-
-    Raises:
-        FileNotFoundError: there is none.
-    """
+    """Return the wheel for a Python and a platform. Raises FileNotFoundError: there is none."""
     tags = "py3-none-any" if name == "pure" else f"{python.tag}-{PLATFORMS[name].tag}"
     found = list(dist.glob(f"kwire-*-{tags}.whl"))
     if not found:
@@ -66,11 +62,7 @@ def run(command: Sequence[str | Path], place: Path, **environment: str) -> int:
 
 
 def prove_here(dist: Path, python: Python, name: str, work: Path, tree: Path, arguments: Sequence[str]) -> int:
-    """Try a wheel in an environment of its own.
-
-    Raises:
-        FileNotFoundError: this Python or its wheel is missing.
-    """
+    """Try a wheel in an environment of its own. Raises FileNotFoundError: this Python or its wheel is missing."""
     wheel, command, is_whole = wheel_of(dist, python, name), interpreter_of(python, free_python_of(python, work)), "musl" not in name
     environment = work / f"venv-{python.name}-{name}"
     shutil.rmtree(environment, ignore_errors=True)
@@ -100,11 +92,8 @@ def free_python_of(python: Python, work: Path) -> Path | None:
 
 
 def unpacked_python(python: Python, name: str, work: Path) -> list[str | Path]:
-    """Return the command of a Python of Debian's that is unpacked into a folder; it runs under qemu for another processor.
-
-    Raises:
-        FileNotFoundError: Debian's packages are missing, or have no such Python.
-    """
+    """Return the command of a Python of Debian's that is unpacked into a folder; it runs under qemu for another processor. Raises
+    FileNotFoundError: Debian's packages are missing, or have no such Python."""
     machine, suite = PLATFORMS[name].machine, SUITES.get(python.name)
     root = work / f"root-{python.name}-{machine}"
     command = root / "usr" / "bin" / f"python{python.release}"
@@ -128,11 +117,8 @@ def unpacked_python(python: Python, name: str, work: Path) -> list[str | Path]:
 
 
 def prove_unpacked(dist: Path, python: Python, name: str, work: Path, tree: Path, arguments: Sequence[str]) -> int:
-    """Try a wheel with an unpacked Python of Debian's, and packages from PyPI.
-
-    Raises:
-        FileNotFoundError: this Python or its wheel is missing.
-    """
+    """Try a wheel with an unpacked Python of Debian's, and packages from PyPI. Raises FileNotFoundError: this Python or its wheel is
+    missing."""
     wheel, start = wheel_of(dist, python, name), unpacked_python(python, name, work)
     machine, site = PLATFORMS[name].machine, work / f"site-{python.name}-{name}"
     shutil.rmtree(site, ignore_errors=True)
@@ -147,11 +133,7 @@ def prove_unpacked(dist: Path, python: Python, name: str, work: Path, tree: Path
 
 
 def prove(dist: Path, python: Python, name: str, work: Path, tree: Path, arguments: Sequence[str]) -> int:
-    """Try a wheel with this machine's Python, else with Debian's.
-
-    Raises:
-        FileNotFoundError: both are missing, or there is no wheel.
-    """
+    """Try a wheel with this machine's Python, else with Debian's. Raises FileNotFoundError: both are missing, or there is no wheel."""
     built = free_python_of(python, work)
     try:
         interpreter_of(python, built)

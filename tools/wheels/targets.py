@@ -38,19 +38,12 @@ class Python:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """A processor and a C library.
+    """A processor and a C library."""
 
-    Attributes:
-        tag: platform tag of the wheel.
-        machine: as `uname -m` prints it.
-        zig: target of `zig cc`; with a version of glibc, no newer symbol is linked.
-        libc: name of the C library if it is not zig's.
-    """
-
-    tag: str
-    machine: str
-    zig: str
-    libc: str = ""
+    tag: str  # platform tag of the wheel
+    machine: str  # as `uname -m` prints it
+    zig: str  # target of `zig cc`; with a version of glibc, no newer symbol is linked
+    libc: str = ""  # name of the C library if it is not zig's
 
     def suffix(self, python: Python) -> str:
         """Return the suffix of an extension module: `.cpython-311-x86_64-linux-gnu.so`."""

@@ -58,17 +58,7 @@ class SeriesCarry:
     """State of a series between two files: its connections.
 
     Attributes:
-        live: open and lingering connections by endpoints (`TcpConnection.key`).
         half_open: connections with only a SYN and maybe a reset, packed (`kwire.capture.half_open`), the oldest first.
-        ended_early: connections that `MAX_OPEN` ended.
-        begun: connections so far.
-        lives: number of connections by pair of endpoints.
-        packets: number of TCP packets so far.
-        latest_ns: latest packet time.
-        strays: number of packets without a connection: late acknowledgements and resets.
-        watched: connections of `live` that a sweep must check.
-        share: (k, n) to keep only the connections of share k of n.
-        by_hosts: whether all connections between two hosts are in one share (`is_of_share`).
     """
 
     __slots__ = (
@@ -76,18 +66,18 @@ class SeriesCarry:
     )  # fmt: skip
 
     def __init__(self, share: tuple[int, int] = (0, 1), by_hosts: bool = False) -> None:
-        self.share = share
-        self.by_hosts = by_hosts
-        self.live: dict[bytes, TcpConnection] = {}
+        self.share = share  # (k, n) to keep only the connections of share k of n
+        self.by_hosts = by_hosts  # whether all connections between two hosts are in one share (`is_of_share`)
+        self.live: dict[bytes, TcpConnection] = {}  # open and lingering connections by endpoints (`TcpConnection.key`)
         self.half_open: dict[bytes, bytes] = {}
-        self.ended_early = 0
-        self.lives: PairCounts | RecentPairs = PairCounts()
-        self.packets = 0
-        self.latest_ns = -(1 << 63)
-        self.strays = 0
+        self.ended_early = 0  # connections that `MAX_OPEN` ended
+        self.lives: PairCounts | RecentPairs = PairCounts()  # number of connections by pair of endpoints
+        self.packets = 0  # number of TCP packets so far
+        self.latest_ns = -(1 << 63)  # latest packet time
+        self.strays = 0  # number of packets without a connection: late acknowledgements and resets
         self.scan = ScanCarry()
-        self.begun = 0
-        self.watched: dict[bytes, TcpConnection] = {}
+        self.begun = 0  # connections so far
+        self.watched: dict[bytes, TcpConnection] = {}  # connections of `live` that a sweep must check
 
     def adopt(self, connection: TcpConnection) -> None:
         self.live[connection.key] = connection

@@ -43,12 +43,6 @@ class Flow:
     """State of one direction.
 
     Attributes:
-        isn: initial sequence number, from the SYN or its acknowledgement, else None.
-        next: sequence number of the next byte, None before the first packet.
-        position: number of stream bytes before `next`, delivered or lost.
-        anchored: whether the beginning is known, so that missing bytes are a hole.
-        fin_at: position of the FIN, None before it.
-        finished: whether the stream was delivered up to its FIN, or reset.
         packets, payload_packets, bytes, bytes_cut, bytes_lost, gaps, retransmissions, duplicates, strays: counters. `bytes` counts
             delivered bytes and `gaps` ranges cut by snaplen or lost. A duplicate is a packet captured twice; a stray is far outside the
             window.
@@ -60,12 +54,12 @@ class Flow:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.isn: int | None = None
-        self.next: int | None = None
-        self.position = 0
-        self.anchored = False
-        self.fin_at: int | None = None
-        self.finished = False
+        self.isn: int | None = None  # initial sequence number, from the SYN or its acknowledgement, else None
+        self.next: int | None = None  # sequence number of the next byte, None before the first packet
+        self.position = 0  # number of stream bytes before `next`, delivered or lost
+        self.anchored = False  # whether the beginning is known, so that missing bytes are a hole
+        self.fin_at: int | None = None  # position of the FIN, None before it
+        self.finished = False  # whether the stream was delivered up to its FIN, or reset
         self.waiting: list[Fragment] = []
         self.waiting_bytes = 0
         self.recent: list[int] = []

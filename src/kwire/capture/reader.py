@@ -32,11 +32,8 @@ def read_piece(
     chunk_bytes: int = CHUNK_BYTES,
     progress: Callable[[int], None] | None = None,
 ) -> FileFacts:
-    """Read one file of a series: a path, URI, open binary stream, or a set of captures of several points (`files.capture_points`).
-
-    Raises:
-        InputError: the file is missing, unreadable, empty or not a capture. The state is unchanged.
-    """
+    """Read one file of a series: a path, URI, open binary stream, or a set of captures of several points (`files.capture_points`). Raises
+    InputError: the file is missing, unreadable, empty or not a capture. The state is unchanged."""
     steps = iter_piece(location, carry, sink, chunk_bytes=chunk_bytes, progress=progress)
     while True:
         try:

@@ -49,32 +49,23 @@ class TcpConnection:
     """State of a connection.
 
     Attributes:
-        key: both endpoints as packed bytes: IP version, address a, port a, address b, port b.
-        n: number of earlier connections of the same endpoints.
-        opened_by: direction of the SYN, None if the connection was joined in the middle.
-        flows: streams from a to b and from b to a.
         first_ns, last_ns: times of the first and the latest packet.
-        answered: whether more than a SYN was captured.
-        closed_ns: time when both sides had closed or one had reset, else None.
-        attachment: state of the layer above this one.
-        ignored: whether the layer above skips its streams.
-        begun: number of the connection among the open connections of its series.
     """
 
     __slots__ = ("answered", "attachment", "begun", "closed_ns", "first_ns", "flows", "held", "ignored", "key", "last_ns", "n", "opened_by")
 
     def __init__(self, key: bytes, n: int, time_ns: int) -> None:
-        self.key = key
-        self.n = n
-        self.opened_by: int | None = None
-        self.answered = False
-        self.flows = (Flow(), Flow())
+        self.key = key  # both endpoints as packed bytes: IP version, address a, port a, address b, port b
+        self.n = n  # number of earlier connections of the same endpoints
+        self.opened_by: int | None = None  # direction of the SYN, None if the connection was joined in the middle
+        self.answered = False  # whether more than a SYN was captured
+        self.flows = (Flow(), Flow())  # streams from a to b and from b to a
         self.held: list[Segment] = []
         self.first_ns = self.last_ns = time_ns
-        self.closed_ns: int | None = None
-        self.attachment: object = None
-        self.ignored = False
-        self.begun = 0
+        self.closed_ns: int | None = None  # time when both sides had closed or one had reset, else None
+        self.attachment: object = None  # state of the layer above this one
+        self.ignored = False  # whether the layer above skips its streams
+        self.begun = 0  # number of the connection among the open connections of its series
 
     @property
     def expires(self) -> bool:

@@ -14,21 +14,15 @@ __all__ = ["BinaryChunk", "chunks_of", "messages_in", "messages_of", "numbers_at
 
 
 class BinaryChunk(NamedTuple):
-    """Buffers of one binary array.
+    """Buffers of one binary array."""
 
-    Attributes:
-        offsets: int64 if `wide`, else int32, native byte order.
-        validity: a bit per element, lowest first; None if none is null.
-        starts: bytes to skip at the beginning of each element (int32), negative for a null; None for none.
-    """
-
-    offsets: Any
+    offsets: Any  # int64 if `wide`, else int32, native byte order
     content: Any
-    validity: Any
+    validity: Any  # a bit per element, lowest first; None if none is null
     first: int
     length: int
     wide: bool
-    starts: Any = None
+    starts: Any = None  # bytes to skip at the beginning of each element (int32), negative for a null; None for none
 
 
 def _chunk(array: Any) -> BinaryChunk:
@@ -42,11 +36,7 @@ def _chunk(array: Any) -> BinaryChunk:
 
 
 def chunks_of(array: Any) -> list[BinaryChunk]:
-    """Return the chunks of an Arrow array of any binary type.
-
-    Raises:
-        InputError: the array holds text.
-    """
+    """Return the chunks of an Arrow array of any binary type. Raises InputError: the array holds text."""
     if array.type in (pa.string(), pa.large_string(), pa.string_view()):
         raise InputError(f"expected a binary column, got {array.type}; convert it first, such as unhex(col) in Spark")
     return [_chunk(each) for each in (array.chunks if isinstance(array, pa.ChunkedArray) else [array])]
@@ -87,11 +77,8 @@ def messages_of(chunk: BinaryChunk) -> Iterator[memoryview | None]:
 
 
 def numbers_at(chunk: BinaryChunk, place: int, kind: str) -> tuple[Any, Any]:
-    """Return the numbers of a numpy type at a byte of each element, and which elements have one; the others get 0.
-
-    Raises:
-        ValueError: the offsets do not fit.
-    """
+    """Return the numbers of a numpy type at a byte of each element, and which elements have one; the others get 0. Raises ValueError: the
+    offsets do not fit."""
     size = np.dtype(kind).itemsize
     of_offsets = np.dtype(np.int64 if chunk.wide else np.int32)
     offsets = np.frombuffer(chunk.offsets, of_offsets, chunk.length + 1, chunk.first * of_offsets.itemsize)

@@ -27,19 +27,15 @@ class BrokerAddress(NamedTuple):
     """Broker address in a frame.
 
     Attributes:
-        node_id: node id; None if the message does not have it.
         host, port: values in the frame.
-        listener: name of the listener, such as `CONTROLLER`; None if the message does not have it.
-        message: name of the message, such as `DescribeQuorumResponse`.
-        path: path of the host in the message, without indexes, such as `nodes.listeners.host`.
     """
 
-    node_id: int | None
+    node_id: int | None  # node id; None if the message does not have it
     host: str
     port: int
-    listener: str | None
-    message: str
-    path: str
+    listener: str | None  # name of the listener, such as `CONTROLLER`; None if the message does not have it
+    message: str  # name of the message, such as `DescribeQuorumResponse`
+    path: str  # path of the host in the message, without indexes, such as `nodes.listeners.host`
 
 
 class AddressTable:

@@ -22,13 +22,9 @@ __all__ = ["CorrelationId", "Opaque", "Request", "Response"]
 
 
 class CorrelationId(int):
-    """Correlation id of a response whose header has undefined tagged fields (KIP-482), kept so that they can be written again.
+    """Correlation id of a response whose header has undefined tagged fields (KIP-482), kept so that they can be written again."""
 
-    Attributes:
-        unknown_tagged_fields: pairs of tag and bytes.
-    """
-
-    unknown_tagged_fields: tuple[tuple[int, bytes], ...]
+    unknown_tagged_fields: tuple[tuple[int, bytes], ...]  # pairs of tag and bytes
 
     def __new__(cls, value: int, unknown_tagged_fields: tuple[tuple[int, bytes], ...]) -> CorrelationId:
         made = super().__new__(cls, value)

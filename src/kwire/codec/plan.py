@@ -56,24 +56,16 @@ class Flag(IntFlag):
 
 
 class Operation(NamedTuple):
-    """Operation, stored as `WIDTH` integers of `Plan.ops`.
-
-    Attributes:
-        tag: tag of a tagged field, -1 for others.
-        element: for an ARRAY, the `Op` of its elements (`STRUCT` for structs); 0 otherwise.
-        block: for a STRUCT or an ARRAY of structs, the block to run; -1 otherwise.
-        minimum: for an ARRAY, the smallest size of one element, at least 1; otherwise the smallest size of the field.
-        field: index of the field in its struct's layout (equal to `slot`); a separate value so that columns can number their outputs.
-    """
+    """Operation, stored as `WIDTH` integers of `Plan.ops`."""
 
     code: int
     slot: int
     flags: int
-    tag: int
-    element: int
-    block: int
-    minimum: int
-    field: int
+    tag: int  # tag of a tagged field, -1 for others
+    element: int  # for an ARRAY, the `Op` of its elements (`STRUCT` for structs); 0 otherwise
+    block: int  # for a STRUCT or an ARRAY of structs, the block to run; -1 otherwise
+    minimum: int  # for an ARRAY, the smallest size of one element, at least 1; otherwise the smallest size of the field
+    field: int  # index of the field in its struct's layout (equal to `slot`); a separate value so that columns can number their outputs
 
 
 class Absent(NamedTuple):

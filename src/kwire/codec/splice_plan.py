@@ -76,8 +76,6 @@ class Marking(NamedTuple):
 
     Attributes:
         singles, registers: leaf of each, an index of `leaves`.
-        owners: block in which each register is filled; the register is cleared at the block's beginning.
-        elements: operations of arrays of structs whose elements the walk records, because an edit may drop some.
     """
 
     plan: Plan
@@ -85,8 +83,8 @@ class Marking(NamedTuple):
     singles: tuple[int, ...]
     rules: tuple[RuleShape, ...]
     registers: tuple[int, ...]
-    owners: tuple[int, ...]
-    elements: tuple[int, ...] = ()
+    owners: tuple[int, ...]  # block in which each register is filled; the register is cleared at the block's beginning
+    elements: tuple[int, ...] = ()  # operations of arrays of structs whose elements the walk records, because an edit may drop some
 
 
 class EditPlan(NamedTuple):

@@ -29,11 +29,8 @@ def api_name(api_key: int) -> str:
 
 
 def uuid_of(value: bytes | str | uuid.UUID) -> Uuid:
-    """Read a UUID in any spelling: Kafka's base64url, standard base64, hex digits with or without hyphens, 16 bytes, `uuid.UUID`.
-
-    Raises:
-        ValueError: the value has another form.
-    """
+    """Read a UUID in any spelling: Kafka's base64url, standard base64, hex digits with or without hyphens, 16 bytes, `uuid.UUID`. Raises
+    ValueError: the value has another form."""
     if isinstance(value, str):
         return Uuid.parse(value)
     content = value.bytes if isinstance(value, uuid.UUID) else bytes(value)
@@ -43,11 +40,8 @@ def uuid_of(value: bytes | str | uuid.UUID) -> Uuid:
 
 
 def same_uuid(one: bytes | str | uuid.UUID, other: bytes | str | uuid.UUID) -> bool:
-    """Return whether two forms mean the same UUID (`==` of a `Uuid` and a text is False, because their hashes differ).
-
-    Raises:
-        ValueError: one of them is not a UUID.
-    """
+    """Return whether two forms mean the same UUID (`==` of a `Uuid` and a text is False, because their hashes differ). Raises ValueError:
+    one of them is not a UUID."""
     return uuid_of(one) == uuid_of(other)
 
 

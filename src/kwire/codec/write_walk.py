@@ -201,11 +201,7 @@ class _Walk:
 
 
 def joined(parts: Out) -> bytes:
-    """Join the parts of a message.
-
-    Raises:
-        Rejection of a message that exceeds the size of a frame.
-    """
+    """Join the parts of a message. Raises Rejection of a message that exceeds the size of a frame."""
     size = sum(map(len, parts))
     if size > MOST_BYTES:
         raise Refusal(f"the message would take {size} bytes, more than {MOST_BYTES}")
@@ -213,11 +209,7 @@ def joined(parts: Out) -> bytes:
 
 
 def write_carefully(plan: Plan, classes: tuple[type, ...], message: Any, before: bytes = b"") -> bytes:
-    """Write one message after the bytes `before`, such as a header.
-
-    Raises:
-        EncodeError: Kafka does not allow a value in this version.
-    """
+    """Write one message after the bytes `before`, such as a header. Raises EncodeError: Kafka does not allow a value in this version."""
     out = [before]
     try:
         _Walk(plan, classes).struct(out, message, 0)

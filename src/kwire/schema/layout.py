@@ -12,24 +12,18 @@ __all__ = ["LayoutField", "fields_at", "paired_fields", "wire_shape"]
 
 @dataclass(frozen=True, slots=True)
 class LayoutField:
-    """A field at one version.
-
-    Attributes:
-        tag: tag number if it is tagged at this version, else None.
-        compact: whether its length or count is compact.
-        fields: fields of its struct at this version.
-    """
+    """A field at one version."""
 
     name: str
     type: str
     nullable: bool
-    tag: int | None
-    compact: bool
+    tag: int | None  # tag number if it is tagged at this version, else None
+    compact: bool  # whether its length or count is compact
     default: str | None
     ignorable: bool
     entity_type: str | None
     map_key: bool
-    fields: tuple[LayoutField, ...]
+    fields: tuple[LayoutField, ...]  # fields of its struct at this version
 
 
 def fields_at(message: Message, version: int) -> tuple[LayoutField, ...]:

@@ -30,38 +30,27 @@ class ApiRow:
     """An api.
 
     Attributes:
-        former_names: names in older releases, `AlterIsr` of `AlterPartition`.
         request_versions, response_versions: every version ever released.
-        accepted: versions that the release accepts on any kind of node; None without the api or without a release.
-        flexible_since: first version with compact lengths and tagged fields, or None.
-        listeners: kinds of node that answer it in that release (`zkBroker`, `broker`, `controller`).
-        deprecated: versions that the release marks deprecated, or None.
-        unstable: versions that only `unstable.api.versions.enable` opens, or None.
     """
 
     api_key: int
     name: str
-    former_names: tuple[str, ...]
+    former_names: tuple[str, ...]  # names in older releases, `AlterIsr` of `AlterPartition`
     request_versions: Versions
     response_versions: Versions
-    accepted: Versions | None
-    flexible_since: int | None
-    listeners: tuple[str, ...]
-    deprecated: Versions | None
-    unstable: Versions | None
+    accepted: Versions | None  # versions that the release accepts on any kind of node; None without the api or without a release
+    flexible_since: int | None  # first version with compact lengths and tagged fields, or None
+    listeners: tuple[str, ...]  # kinds of node that answer it in that release (`zkBroker`, `broker`, `controller`)
+    deprecated: Versions | None  # versions that the release marks deprecated, or None
+    unstable: Versions | None  # versions that only `unstable.api.versions.enable` opens, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldRow:
-    """A field of a message, in wire order; fields of its struct follow one level deeper.
+    """A field of a message, in wire order; fields of its struct follow one level deeper."""
 
-    Attributes:
-        depth: 0 at the top.
-        path: `Topics.Partitions.LeaderId`.
-    """
-
-    depth: int
-    path: str
+    depth: int  # 0 at the top
+    path: str  # `Topics.Partitions.LeaderId`
     name: str
     type: str
     versions: Versions
@@ -75,12 +64,7 @@ class FieldRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRows:
-    """A message and its fields.
-
-    Attributes:
-        header_versions: header version by range of versions; empty without a header.
-        version: the one version of the fields, None for all.
-    """
+    """A message and its fields."""
 
     name: str
     kind: str
@@ -88,9 +72,9 @@ class MessageRows:
     topic: str | None
     valid_versions: Versions
     flexible_versions: Versions
-    header_versions: tuple[tuple[Versions, int], ...]
+    header_versions: tuple[tuple[Versions, int], ...]  # header version by range of versions; empty without a header
     notes: tuple[str, ...]
-    version: int | None
+    version: int | None  # the one version of the fields, None for all
     fields: tuple[FieldRow, ...]
 
 

@@ -20,15 +20,10 @@ __all__ = ["Bump", "Overlay", "OverlaidCatalog"]
 
 @dataclass(frozen=True, slots=True)
 class Bump:
-    """One more version of every request and its response.
+    """One more version of every request and its response."""
 
-    Attributes:
-        request_header: request header of the new versions.
-        exempt: apis without one, by name (`SaslHandshake`), and why.
-    """
-
-    request_header: int
-    exempt: Mapping[str, str]
+    request_header: int  # request header of the new versions
+    exempt: Mapping[str, str]  # apis without one, by name (`SaslHandshake`), and why
 
 
 @dataclass(frozen=True)
@@ -36,11 +31,10 @@ class Overlay:
     """Changes to a base catalog.
 
     Attributes:
-        name: of the dialect.
         extends, replaces, adds: definitions by message name.
     """
 
-    name: str
+    name: str  # of the dialect
     extends: Mapping[str, Message] = field(default_factory=dict)
     replaces: Mapping[str, Message] = field(default_factory=dict)
     adds: Mapping[str, Message] = field(default_factory=dict)

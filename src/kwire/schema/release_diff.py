@@ -17,20 +17,14 @@ __all__ = ["ApiChange", "FieldChange", "MessageChange", "ReleaseDiff", "diff", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldChange:
-    """Field that a new version adds or removes, or that two catalogs define or name differently.
-
-    Attributes:
-        path: `Topics.TopicId`; empty for the message itself.
-        version: version of the change; the lowest one if both have it.
-        detail: for `changed` and `renamed`: `int32 before`, `renamed from GenerationId`; else None.
-    """
+    """Field that a new version adds or removes, or that two catalogs define or name differently."""
 
     message: str
-    path: str
+    path: str  # `Topics.TopicId`; empty for the message itself
     change: Literal["added", "removed", "changed", "renamed"]
-    version: int
+    version: int  # version of the change; the lowest one if both have it
     type: str
-    detail: str | None = None
+    detail: str | None = None  # for `changed` and `renamed`: `int32 before`, `renamed from GenerationId`; else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +36,6 @@ class ApiChange:
         versions_added, versions_removed: versions that only one release accepts.
         deprecated, undeprecated: versions marked deprecated by only one release, and accepted by the newer one.
         listeners_before, listeners_after: kinds of node that accept it (`zk_broker`, `broker`, `controller`).
-        fields: field changes of the added versions, and renamed fields of others.
     """
 
     api_key: int
@@ -56,7 +49,7 @@ class ApiChange:
     undeprecated: tuple[int, ...] = ()
     listeners_before: tuple[str, ...] = ()
     listeners_after: tuple[str, ...] = ()
-    fields: tuple[FieldChange, ...]
+    fields: tuple[FieldChange, ...]  # field changes of the added versions, and renamed fields of others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,11 +30,7 @@ _HELD_BACK: Final = _TELEMETRY | {19, 20, *range(22, 29), 30, 31, 33, *range(37,
 
 
 def release_key(name: str) -> tuple[int, ...]:
-    """Return the sort key of a release: `3.9.2` -> (3, 9, 2).
-
-    Raises:
-        InputError: not numbers with dots between.
-    """
+    """Return the sort key of a release: `3.9.2` -> (3, 9, 2). Raises InputError: not numbers with dots between."""
     try:
         return tuple(int(part) for part in name.split("."))
     except ValueError:

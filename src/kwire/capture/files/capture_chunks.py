@@ -69,16 +69,14 @@ class FileReading:
     Attributes:
         state: state of the scan.
         position: offset in the (decompressed) file after the last record read.
-        damages: skipped ranges.
-        reason: cause of an early end, else empty.
     """
 
     __slots__ = ("damages", "position", "reason", "state")
 
     def __init__(self, state: FileState, position: int = 0) -> None:
         self.state, self.position = state, position
-        self.damages = Damages()
-        self.reason = ""
+        self.damages = Damages()  # skipped ranges
+        self.reason = ""  # cause of an early end, else empty
 
 
 def iter_chunks(

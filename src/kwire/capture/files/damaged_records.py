@@ -58,12 +58,11 @@ class Damages:
     """Damages of one file.
 
     Attributes:
-        first: the first `MAX_DAMAGES` ranges.
         count, size: number and total bytes of all ranges.
     """
 
     def __init__(self) -> None:
-        self.first: list[Damage] = []
+        self.first: list[Damage] = []  # the first `MAX_DAMAGES` ranges
         self.count = self.size = 0
         self._implausible = 0
 

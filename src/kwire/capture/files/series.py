@@ -37,17 +37,11 @@ _NUMBER: Final = re.compile(r"(?<=[-_])[0-9]{3,}(?![0-9])")
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The files of one file group, in reading order.
+    """The files of one file group, in reading order."""
 
-    Attributes:
-        name: folder and file name with ``*`` for the rotating part.
-        pieces: the files.
-        disorder: sentence for the user if names and first packets give different orders, else empty.
-    """
-
-    name: str
+    name: str  # folder and file name with ``*`` for the rotating part
     pieces: tuple[CaptureFile, ...]
-    disorder: str = ""
+    disorder: str = ""  # sentence for the user if names and first packets give different orders, else empty
 
 
 @dataclass(frozen=True, slots=True)

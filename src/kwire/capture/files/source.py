@@ -210,11 +210,8 @@ class CaptureSource:
 def open_capture(
     location: str | BinaryIO, *, hashed: bool = True, block_bytes: int = _BLOCK_BYTES, limit: int | None = None
 ) -> Iterator[CaptureSource]:
-    """Open a path, a URI or a binary stream; `limit` is the number of stored bytes to read from a path or URI.
-
-    Raises:
-        InputError: the file is missing or unreadable.
-    """
+    """Open a path, a URI or a binary stream; `limit` is the number of stored bytes to read from a path or URI. Raises InputError: the file
+    is missing or unreadable."""
     if not isinstance(location, str):
         yield CaptureSource(location, live=True, hashed=hashed)
         return
@@ -224,11 +221,7 @@ def open_capture(
 
 @contextmanager
 def open_stored(location: str, *, streamed: bool = True) -> Iterator[tuple[NativeFile, bool]]:
-    """Open a path or URI; return Arrow's file, and whether it is on a local disk.
-
-    Raises:
-        InputError: the file is missing or unreadable.
-    """
+    """Open a path or URI; return Arrow's file, and whether it is on a local disk. Raises InputError: the file is missing or unreadable."""
     filesystem, path = filesystem_of(location)
     try:
         is_local = filesystem.type_name == "local"

@@ -45,11 +45,8 @@ def goes_on(line: str) -> bool:
 
 
 def read_line(line: str, number: int, zone: tzinfo = timezone.utc) -> LogEntry | None:
-    """Read a line without its line break; return None for a line of another logger.
-
-    Raises:
-        UnreadableLine: the line looks like an entry but cannot be read.
-    """
+    """Read a line without its line break; return None for a line of another logger. Raises UnreadableLine: the line looks like an entry but
+    cannot be read."""
     if line.lstrip().startswith("{"):
         return _read_json_line(line, number, zone)
     prefix, mark, text = line.partition(MARK)

@@ -127,18 +127,13 @@ class _Chunk(NamedTuple):
 
 
 class _Lines:
-    """Reader of a source's lines, chunk by chunk.
-
-    Attributes:
-        count: lines so far.
-        position: position after the last chunk read.
-    """
+    """Reader of a source's lines, chunk by chunk."""
 
     def __init__(self, source: CaptureSource, before: LogPosition, grows: bool) -> None:
         self._source = source
         self._grows = grows
-        self.position = before
-        self.count = before.lines
+        self.position = before  # position after the last chunk read
+        self.count = before.lines  # lines so far
 
     def __iter__(self) -> Iterator[_Chunk]:
         read, _, torn, size, _ = self.position

@@ -29,11 +29,8 @@ _SCALES: Final = ((1e9, 1e10, 1e6), (1e12, 1e13, 1e3), (1e15, 1e16, 1.0), (1e18,
 
 
 def zone_of(name: str | None) -> tzinfo:
-    """Return a time zone by its name: ``UTC``, an IANA name such as ``Europe/Berlin``, or None for UTC.
-
-    Raises:
-        InputError: unknown time zone.
-    """
+    """Return a time zone by its name: ``UTC``, an IANA name such as ``Europe/Berlin``, or None for UTC. Raises InputError: unknown time
+    zone."""
     if name is None or name.upper() in ("UTC", "Z"):
         return timezone.utc
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError

@@ -23,20 +23,15 @@ _KNOWN_MESSAGES: Final = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20
 
 
 class TlsConnection(Handshakes):
-    """One connection.
-
-    Attributes:
-        alerts: readable alerts, at most a few.
-        unverified_bytes: plaintext without a verified tag.
-    """
+    """One connection."""
 
     __slots__ = ("_found", "alerts", "unverified_bytes")
 
     def __init__(self) -> None:
         super().__init__()
         self._found: Opened | None = None
-        self.alerts: list[Alert] = []
-        self.unverified_bytes = 0
+        self.alerts: list[Alert] = []  # readable alerts, at most a few
+        self.unverified_bytes = 0  # plaintext without a verified tag
 
     # What the layer below says.
 

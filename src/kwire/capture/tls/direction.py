@@ -31,8 +31,6 @@ class Epoch:
     """One set of keys.
 
     Attributes:
-        kind: kind of data; `data` for all of TLS 1.2.
-        sequence: number of the next record.
         next_secret: traffic secret after the next KeyUpdate of TLS 1.3; empty for TLS 1.2. Earlier secrets are dropped, so that a stored
             state has no secret of a key log.
     """
@@ -40,11 +38,11 @@ class Epoch:
     __slots__ = ("cipher", "kind", "next_secret", "sequence", "suite")
 
     def __init__(self, kind: EpochKind, suite: Suite, cipher: RecordCipher, next_secret: bytes = b"") -> None:
-        self.kind = kind
+        self.kind = kind  # kind of data; `data` for all of TLS 1.2
         self.suite = suite
         self.cipher = cipher
         self.next_secret = next_secret
-        self.sequence = 0
+        self.sequence = 0  # number of the next record
 
     @classmethod
     def of_secret(cls, kind: EpochKind, suite: Suite, secret: bytes) -> Epoch:

@@ -49,12 +49,8 @@ class Handshakes:
     """Facts of the handshake messages of both sides.
 
     Attributes:
-        client_side: side of the client, 0 or 1; None while unknown.
-        hello: the latest ClientHello, None before it.
         version, cipher, alpn: negotiated values, as texts.
-        subject: of the client certificate, also of a resumed session.
         certificate_faults: (side, not_before, not_after, time, packet) of certificates that were not valid.
-        key_use: `found` if the key log has this connection's client random, else `none`.
         lost: whether bytes of the connection are missing.
     """
 
@@ -73,16 +69,16 @@ class Handshakes:
         self._saw_certificate = False
         self._tried_late = [0, 0]
         self._completed = False
-        self.client_side: int | None = None
-        self.hello: ClientHello | None = None
+        self.client_side: int | None = None  # side of the client, 0 or 1; None while unknown
+        self.hello: ClientHello | None = None  # the latest ClientHello, None before it
         self.server: ServerHello | None = None
         self.version: str | None = None
         self.cipher: str | None = None
         self.alpn: str | None = None
-        self.subject: str | None = None
+        self.subject: str | None = None  # of the client certificate, also of a resumed session
         self.certificate_faults: list[tuple[int, int, int, int, int]] = []
         self.resumed = self.retried = self.renegotiated = self.lost = False
-        self.key_use: Literal["found", "none"] = "none"
+        self.key_use: Literal["found", "none"] = "none"  # `found` if the key log has this connection's client random, else `none`
 
     @property
     def is_13(self) -> bool:

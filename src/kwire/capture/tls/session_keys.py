@@ -63,11 +63,8 @@ def session_key(name: bytes) -> bytes:
 
 
 def expand_key_logs(arguments: Sequence[str]) -> tuple[str, ...]:
-    """Find the files of `--tls-keys`: paths, URIs, and globs over local paths.
-
-    Raises:
-        InputError: a file is missing, or `cryptography` is not installed.
-    """
+    """Find the files of `--tls-keys`: paths, URIs, and globs over local paths. Raises InputError: a file is missing, or `cryptography` is
+    not installed."""
     if arguments:
         require_cryptography()
     found: list[str] = []
@@ -83,11 +80,7 @@ def expand_key_logs(arguments: Sequence[str]) -> tuple[str, ...]:
 
 
 class SeriesKeys:
-    """Keys of a series; a stored state has the positions of key logs and blocks, and `repr` shows no secret.
-
-    Attributes:
-        sessions: sessions that may be resumed, by `session_key`, the oldest first.
-    """
+    """Keys of a series; a stored state has the positions of key logs and blocks, and `repr` shows no secret."""
 
     def __init__(self, options: TlsOptions) -> None:
         self.options = options
@@ -96,7 +89,7 @@ class SeriesKeys:
         self._blocks = KeyText()
         self._taken: dict[tuple[str, int], SecretsBlock] = {}
         self._unread: list[SecretsBlock] = []  # out of a state
-        self.sessions: OrderedDict[bytes, Session] = OrderedDict()
+        self.sessions: OrderedDict[bytes, Session] = OrderedDict()  # sessions that may be resumed, by `session_key`, the oldest first
 
     def __getstate__(self) -> tuple[TlsOptions, list[SecretsBlock], OrderedDict[bytes, Session]]:
         return self.options, list(self._taken.values()), self.sessions

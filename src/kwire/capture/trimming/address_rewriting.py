@@ -25,18 +25,14 @@ _PLAIN_TAGS: Final = frozenset((0, 12, 13, 14, 24, 25, 26, 27, 32, 34))
 
 
 class _AddressedView(PacketView):
-    """View that rewrites addresses while it skips the layers.
-
-    Attributes:
-        out: rewritten packet; its offsets are those of `data` minus `base`.
-    """
+    """View that rewrites addresses while it skips the layers."""
 
     __slots__ = ("base", "out", "pseudonyms")
 
     def __init__(self, data: bytes, at: int, end: int, cut: int, pseudonyms: AddressPseudonyms) -> None:
         super().__init__(data, at, end, cut)
         self.base = at
-        self.out = bytearray(data[at:end])
+        self.out = bytearray(data[at:end])  # rewritten packet; its offsets are those of `data` minus `base`
         self.pseudonyms = pseudonyms
 
     def put(self, at: int, part: bytes) -> None:

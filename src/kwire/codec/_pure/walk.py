@@ -79,9 +79,6 @@ class Walk:
     Arguments:
         limit: latest end of a partial walk's message. A length beyond it is `BAD_LENGTH`, as no following bytes could satisfy it; one
             beyond the data is `TRUNCATED`.
-
-    Attributes:
-        counts: array counts on the wire in a partial walk, by attribute of the outermost arrays.
     """
 
     def __init__(
@@ -105,7 +102,7 @@ class Walk:
         self.views = views
         self.limit = _NO_LIMIT if limit is None else limit
         self.anomalies: list[Anomaly] = []
-        self.counts: dict[str, int] = {}
+        self.counts: dict[str, int] = {}  # array counts on the wire in a partial walk, by attribute of the outermost arrays
         self._blocks = _blocks_of(plan)
 
     def _fields_of(self, block: int) -> _Fields:

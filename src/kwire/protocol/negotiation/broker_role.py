@@ -40,16 +40,11 @@ UNKNOWN: Final = "unknown"  # ClientInformation.UNKNOWN_NAME_OR_VERSION
 
 
 class TokenAnswer(NamedTuple):
-    """Answer of an authenticator to a client's token.
-
-    Attributes:
-        principal: set once authentication is complete.
-        refused: refusal text, which the client sees.
-    """
+    """Answer of an authenticator to a client's token."""
 
     token: bytes = b""
-    principal: str | None = None
-    refused: str | None = None
+    principal: str | None = None  # set once authentication is complete
+    refused: str | None = None  # refusal text, which the client sees
 
 
 Authenticator = Callable[[str, bytes], TokenAnswer]  # mechanism and token of the client

@@ -94,11 +94,8 @@ class ScramClient:
         return b"n,," + self._bare
 
     def final(self, server_first: bytes) -> bytes:
-        """Return the answer to the server's first message.
-
-        Raises:
-            ScramError: the server's message is invalid or demands more iterations than `MAX_ITERATIONS`.
-        """
+        """Return the answer to the server's first message. Raises ScramError: the server's message is invalid or demands more iterations
+        than `MAX_ITERATIONS`."""
         fields = _fields(server_first)
         nonce, salt, iterations = fields.get("r", ""), _bytes_of(fields, "s"), fields.get("i", "")
         if not nonce.startswith(self._nonce) or len(nonce) == len(self._nonce) or not salt:
@@ -119,11 +116,7 @@ class ScramClient:
         return without_proof + b",p=" + b64encode(proof)
 
     def verify(self, server_final: bytes) -> None:
-        """Check the server's last message.
-
-        Raises:
-            ScramError: the message is an error, or the server's signature is wrong.
-        """
+        """Check the server's last message. Raises ScramError: the message is an error, or the server's signature is wrong."""
         fields = _fields(server_final)
         if "e" in fields:
             raise ScramError(f"the server says {fields['e'][:80]!r}")

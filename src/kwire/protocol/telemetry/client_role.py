@@ -52,11 +52,7 @@ class InstanceIdWait:
         self.deadline = deadline
 
     def result(self, t: int) -> Uuid | None:
-        """Return the id, or None while it is pending.
-
-        Raises:
-            InstanceIdTimeout: no id was assigned in time.
-        """
+        """Return the id, or None while it is pending. Raises InstanceIdTimeout: no id was assigned in time."""
         if self._client.instance_id != ZERO_UUID:
             return self._client.instance_id
         if t >= self.deadline:
