@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ACK", "EARLY_COST", "FIN", "FRAGMENT_NS", "MAX_BLOCK_BYTES", "MAX_FRAGMENTED_PACKETS", "MAX_FRAGMENT_BYTES", "MAX_PACKET_BYTES",
     "NEAR_NS", "PCAP", "PCAPNG", "ROUTED", "ROUTED_HEADER_BYTES", "RST", "SWEEP_BITS", "SYN",
-    "EarlyFragment", "FileState", "FragmentedPacket", "Interface", "PacketColumns", "ScanCarry",
+    "EarlyFragment", "FileState", "FragmentedPacket", "Interface", "PacketColumns", "ScanCarry", "longest_packet",
 ]  # fmt: skip
 
 PCAP: Final = 1
@@ -186,3 +186,9 @@ class PacketColumns:
 
     def __len__(self) -> int:
         return len(self.number)
+
+
+def longest_packet(state: FileState) -> int:
+    """Return the most bytes that a packet of a file may have."""
+    # At least tcpdump's default: a packet that was put together by a card is longer than a writer with 64 KiB says.
+    return min(max(state.snaplen, 1 << 18), MAX_PACKET_BYTES) if state.snaplen else MAX_PACKET_BYTES

@@ -16,10 +16,10 @@ from typing import Final, Literal, Protocol
 from kwire.capture.dividing.block_hash import BlockDigests
 from kwire.capture.dividing.compressed_frames import CompressedFrames, frames_of
 from kwire.capture.dividing.file_part import FilePart, open_part
-from kwire.capture.dividing.record_borders import MAX_SEARCH_BYTES, RecordBorders, find_record, longest_packet
+from kwire.capture.dividing.record_borders import MAX_SEARCH_BYTES, RecordBorders, find_record
 from kwire.capture.files.formats import PCAP_HEADER_BYTES, compression_of, identify
 from kwire.capture.files.source import CaptureSource
-from kwire.capture.packet_columns import PCAP, FileState
+from kwire.capture.packet_columns import PCAP, FileState, longest_packet
 
 __all__ = ["FileRange", "FramedPart", "LocatedRange", "PartSource", "locate", "virtual_offset", "whole_reason"]
 

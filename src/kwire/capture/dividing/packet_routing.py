@@ -10,7 +10,6 @@ were a file (`read_routed`). The rows equal those of a single task, because a sh
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
@@ -19,7 +18,7 @@ from kwire.capture import impl
 from kwire.capture.carry import SeriesStreams
 from kwire.capture.dividing.block_hash import block_hash
 from kwire.capture.dividing.file_ranges import FileRange, locate
-from kwire.capture.files.capture_chunks import FileFacts
+from kwire.capture.files.capture_chunks import FileFacts, file_facts
 from kwire.capture.files.damaged_records import Damages
 from kwire.capture.files.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.files.piece_kinds import kind_of
@@ -199,37 +198,18 @@ def join_ranges(location: str, ranges: Iterable[RangeFacts]) -> RoutedFile | Non
         kept.append(facts)
     if len(kept) > 1 and kept[-1].stopped:
         return None
-    last, states = kept[-1], [facts.state for facts in kept]
-    starts = [state.start_ns for state in states if state.start_ns is not None]
-    ends = [state.end_ns for state in states if state.end_ns is not None]
-    state = states[-1]
-    is_plain = last.compression is None
-    joined = FileFacts(
+    last, is_divided = kept[-1], len(kept) > 1
+    joined = file_facts(
+        [facts.state for facts in kept],
+        last.damages,
         location=location,
-        format="pcap" if state.kind == PCAP else "pcapng",
         compression=last.compression,
         sha256=last.sha256 or block_hash(facts.blocks for facts in kept),
-        stored_bytes=sum(facts.stored_bytes for facts in kept) + (PCAP_HEADER_BYTES if is_plain and len(kept) > 1 else 0),
-        start_ns=min(starts, default=None),
-        end_ns=max(ends, default=None),
-        packets=packets,
-        tcp_packets=sum(state.tcp for state in states),
-        fragments=0,
-        other_packets=sum(state.others for state in states),
-        unreadable_packets=sum(state.unreadable for state in states),
-        link_types=tuple(interface.link_type for interface in state.interfaces),
-        packets_dropped=state.dropped,
-        snaplen=state.snaplen or None,
-        packet_bytes=sum(state.original_bytes for state in states),
-        packet_bytes_stored=sum(state.captured_bytes for state in states),
-        bytes_cut=sum(state.cut_bytes for state in states),
-        cut_at=None if not last.reason else last.end if len(kept) == 1 else PCAP_HEADER_BYTES + sum(facts.length for facts in kept),
+        stored_bytes=sum(facts.stored_bytes for facts in kept) + (PCAP_HEADER_BYTES if last.compression is None and is_divided else 0),
+        cut_at=None if not last.reason else PCAP_HEADER_BYTES + sum(facts.length for facts in kept) if is_divided else last.end,
         cut_reason=last.reason,
-        damages=tuple(last.damages.first),
-        damage_count=last.damages.count,
-        damaged_bytes=last.damages.size,
-        unread=dict(sum(map(Counter, (state.unread for state in states)), Counter())),
     )
+    joined = replace(joined, fragments=0)
     return RoutedFile(location, joined, packets_before=before, secrets=tuple(block for facts in kept for block in facts.secrets))
 
 

@@ -20,15 +20,13 @@ from collections.abc import Callable
 from typing import Final
 
 from kwire.capture.files.formats import PCAP_HEADER_BYTES
-from kwire.capture.packet_columns import MAX_PACKET_BYTES, FileState
+from kwire.capture.packet_columns import MAX_PACKET_BYTES, FileState, longest_packet
 
-__all__ = ["MAX_SEARCH_BYTES", "RecordBorders", "find_record", "longest_packet"]
+__all__ = ["MAX_SEARCH_BYTES", "RecordBorders", "find_record"]
 
 MAX_SEARCH_BYTES: Final = 64 << 20
 """Longest search, in bytes: a part whose chains have not met by then is merged with the previous part."""
 
-# tcpdump's default. Writers that say less do not always mean it: a packet that was put together by a card is longer than 64 KiB.
-_LEAST_SNAPLEN: Final = 1 << 18
 _LENGTHS_AT: Final = 8
 # So much of the beginning is held against the rules.
 _CHECKED_BYTES: Final = 1 << 20
@@ -74,11 +72,6 @@ def _behind_candidates(data: bytes, start: int, window: int, state: FileState, l
     following = possible + sizes[possible].astype(np.int64) + (start + state.record_header)
     found: list[int] = np.unique(following[following >= window]).tolist()
     return found
-
-
-def longest_packet(state: FileState) -> int:
-    largest = max(state.snaplen, _LEAST_SNAPLEN) if state.snaplen else MAX_PACKET_BYTES
-    return min(largest, MAX_PACKET_BYTES)
 
 
 class RecordBorders:

@@ -6,9 +6,10 @@ A file that ends inside a packet is read up to that packet. After damage, readin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from kwire.capture import impl
 from kwire.capture.files.damaged_records import Damage, Damages
@@ -18,7 +19,7 @@ from kwire.capture.packet_columns import PCAP, FileState, PacketColumns, ScanCar
 from kwire.capture.secrets_blocks import secrets_of
 from kwire.errors import InputError
 
-__all__ = ["FileFacts", "FileReading", "iter_chunks", "read_again"]
+__all__ = ["FileFacts", "FileReading", "file_facts", "iter_chunks", "read_again"]
 
 _TEXT_HEAD: Final = 16
 # The file of a router of this size is still read; each costs 100 bytes, and time for each chunk of the file.
@@ -100,32 +101,35 @@ def iter_chunks(
         reading, data, at = before, source.read_behind(before.position, chunk_bytes), 0
     reading.state.carry = scan
     yield from _iter_records(name, reading, data, at, source, chunk_bytes, progress)
-    state = reading.state
+    return file_facts(
+        [reading.state], reading.damages, location=name, compression=source.compression, sha256=source.sha256(),
+        stored_bytes=source.stored_bytes, cut_at=reading.position if reading.reason else None, cut_reason=reading.reason,
+    )  # fmt: skip
+
+
+def file_facts(states: Sequence[FileState], damages: Damages, **told: Any) -> FileFacts:
+    """Return the facts of a file from the scans of its ranges in order; `told` has the others."""
+    state = states[-1]
     return FileFacts(
-        location=name,
         format="pcap" if state.kind == PCAP else "pcapng",
-        compression=source.compression,
-        sha256=source.sha256(),
-        stored_bytes=source.stored_bytes,
-        start_ns=state.start_ns,
-        end_ns=state.end_ns,
-        packets=state.packets,
-        tcp_packets=state.tcp,
-        fragments=state.fragments,
-        other_packets=state.others,
-        unreadable_packets=state.unreadable,
+        start_ns=min((each.start_ns for each in states if each.start_ns is not None), default=None),
+        end_ns=max((each.end_ns for each in states if each.end_ns is not None), default=None),
+        packets=sum(each.packets for each in states),
+        tcp_packets=sum(each.tcp for each in states),
+        fragments=sum(each.fragments for each in states),
+        other_packets=sum(each.others for each in states),
+        unreadable_packets=sum(each.unreadable for each in states),
         link_types=tuple(interface.link_type for interface in state.interfaces),
         packets_dropped=state.dropped,
         snaplen=state.snaplen or None,
-        packet_bytes=state.original_bytes,
-        packet_bytes_stored=state.captured_bytes,
-        bytes_cut=state.cut_bytes,
-        cut_at=reading.position if reading.reason else None,
-        cut_reason=reading.reason,
-        damages=tuple(reading.damages.first),
-        damage_count=reading.damages.count,
-        damaged_bytes=reading.damages.size,
-        unread=dict(state.unread),
+        packet_bytes=sum(each.original_bytes for each in states),
+        packet_bytes_stored=sum(each.captured_bytes for each in states),
+        bytes_cut=sum(each.cut_bytes for each in states),
+        damages=tuple(damages.first),
+        damage_count=damages.count,
+        damaged_bytes=damages.size,
+        unread=dict(sum(map(Counter, (each.unread for each in states)), Counter())),
+        **told,
     )
 
 

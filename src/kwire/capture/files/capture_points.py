@@ -28,6 +28,10 @@ __all__ = ["clock_offsets", "is_of_points", "iter_points", "location_of_points",
 _PREFIX: Final = "points:"
 _PLAIN: Final = "/:*?=&+@~ "
 _MOST_ROWS: Final = 1 << 16
+_SUMS: Final = (
+    "stored_bytes", "packets", "tcp_packets", "fragments", "other_packets", "unreadable_packets", "packet_bytes", "packet_bytes_stored",
+    "bytes_cut", "damage_count", "damaged_bytes",
+)  # fmt: skip
 
 
 def location_of_points(points: Sequence[Sequence[str]]) -> str:
@@ -215,8 +219,6 @@ def _together(location: str, files: Sequence[FileFacts], faults: Sequence[str]) 
     cuts = [(0, fault) for fault in faults]
     cuts += [(facts.cut_at, f"{facts.cut_reason}, in {facts.location}") for facts in files if facts.cut_at is not None]
     cut_at, cut_reason = cuts[0] if cuts else (None, "")
-    starts = [facts.start_ns for facts in files if facts.start_ns is not None]
-    ends = [facts.end_ns for facts in files if facts.end_ns is not None]
     dropped = [facts.packets_dropped for facts in files if facts.packets_dropped is not None]
     limits = [facts.snaplen for facts in files]
     return FileFacts(
@@ -224,24 +226,14 @@ def _together(location: str, files: Sequence[FileFacts], faults: Sequence[str]) 
         format="pcap" if all(facts.format == "pcap" for facts in files) else "pcapng",
         compression=None,
         sha256=hashlib.sha256("".join(facts.sha256 for facts in files).encode()).hexdigest(),
-        stored_bytes=sum(facts.stored_bytes for facts in files),
-        start_ns=min(starts, default=None),
-        end_ns=max(ends, default=None),
-        packets=sum(facts.packets for facts in files),
-        tcp_packets=sum(facts.tcp_packets for facts in files),
-        fragments=sum(facts.fragments for facts in files),
-        other_packets=sum(facts.other_packets for facts in files),
-        unreadable_packets=sum(facts.unreadable_packets for facts in files),
+        start_ns=min((facts.start_ns for facts in files if facts.start_ns is not None), default=None),
+        end_ns=max((facts.end_ns for facts in files if facts.end_ns is not None), default=None),
         link_types=tuple(dict.fromkeys(link_type for facts in files for link_type in facts.link_types)),
         packets_dropped=sum(dropped) if dropped else None,
         snaplen=None if None in limits else max(limit for limit in limits if limit is not None),
-        packet_bytes=sum(facts.packet_bytes for facts in files),
-        packet_bytes_stored=sum(facts.packet_bytes_stored for facts in files),
-        bytes_cut=sum(facts.bytes_cut for facts in files),
         cut_at=cut_at,
         cut_reason=cut_reason,
         damages=tuple(damage for facts in files for damage in facts.damages)[:MAX_DAMAGES],
-        damage_count=sum(facts.damage_count for facts in files),
-        damaged_bytes=sum(facts.damaged_bytes for facts in files),
         unread=dict(sum(map(Counter, (facts.unread for facts in files)), Counter())),
+        **{name: sum(getattr(facts, name) for facts in files) for name in _SUMS},
     )

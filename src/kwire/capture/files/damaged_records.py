@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 from kwire.capture._pure.packet_view import TCP, UNREADABLE, PacketView
 from kwire.capture._pure.packets import nanoseconds
 from kwire.capture.packet_checksums import is_right
-from kwire.capture.packet_columns import MAX_BLOCK_BYTES, MAX_PACKET_BYTES, NEAR_NS, PCAP, FileState
+from kwire.capture.packet_columns import MAX_BLOCK_BYTES, MAX_PACKET_BYTES, NEAR_NS, PCAP, FileState, longest_packet
 
 __all__ = ["MAX_DAMAGES", "PROVING_RECORDS", "Damage", "Damages", "read_behind_damage"]
 
@@ -42,8 +42,6 @@ _FAR_NS: Final = 30 * 86_400 * 1_000_000_000
 _HOLE_BYTES: Final = 64
 # A file in which so many odd records are right has a writer with rules of its own, and is questioned no more.
 _MOST_IMPLAUSIBLE: Final = 16
-# tcpdump's default. Writers that say less do not always mean it: a packet that was put together by a card is longer than 64 KiB.
-_LEAST_SNAPLEN: Final = 1 << 18
 
 _SECTION: Final = 0x0A0D0D0A
 _INTERFACE: Final = 1
@@ -214,8 +212,7 @@ class _PcapRecords(_Records):
         super().__init__(state)
         interface = state.interfaces[0]
         self.header, self._link_type = state.record_header, interface.link_type
-        longest = max(state.snaplen, _LEAST_SNAPLEN) if state.snaplen else MAX_PACKET_BYTES
-        self._longest = min(longest, MAX_PACKET_BYTES)
+        self._longest = longest_packet(state)
         self._units, self._unit_ns = (1_000_000_000, 1) if interface.resolution == 9 else (1_000_000, 1_000)
         self._order = ">" if state.big_endian else "<"
         self._read = struct.Struct(f"{self._order}IIII").unpack_from

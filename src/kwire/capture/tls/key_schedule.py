@@ -5,21 +5,15 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from hmac import HMAC
+from typing import Final, NamedTuple
 
 from kwire.capture.tls.cipher_suites import Suite
 
-if TYPE_CHECKING:
-    from hashlib import _Hash
-
-    Keyed = tuple[_Hash, _Hash]
-
-__all__ = ["MASTER_BYTES", "Keys", "expand_label", "keyed_hash", "keys_12", "keys_13", "mac", "master_secret", "next_secret", "prf"]
+__all__ = ["MASTER_BYTES", "Keys", "expand_label", "keys_12", "keys_13", "mac", "master_secret", "next_secret", "prf"]
 
 MASTER_BYTES: Final = 48
 _IV_BYTES: Final = 12
-_BLOCKS: Final = {"sha384": 128, "sha512": 128}  # bytes of a block, where it has not 64
-_INNER, _OUTER = (bytes(each ^ pad for each in range(256)) for pad in (0x36, 0x5C))
 
 
 class Keys(NamedTuple):
@@ -33,19 +27,11 @@ class Keys(NamedTuple):
         return "Keys(...)"
 
 
-def keyed_hash(secret: bytes, digest: str) -> Keyed:
-    """Return the two hashes of an HMAC (RFC 2104) behind its key, for many texts under one secret: half of the work is the key's."""
-    new = getattr(hashlib, digest)
-    block = _BLOCKS.get(digest, 64)
-    key = (secret if len(secret) <= block else new(secret).digest()).ljust(block, b"\0")
-    return new(key.translate(_INNER)), new(key.translate(_OUTER))
-
-
-def mac(keyed: Keyed, text: bytes) -> bytes:
-    inner, outer = keyed[0].copy(), keyed[1].copy()
-    inner.update(text)
-    outer.update(inner.digest())
-    return outer.digest()
+def mac(keyed: HMAC, text: bytes) -> bytes:
+    """Return the HMAC of a text; `keyed` serves many texts under one secret."""
+    begun = keyed.copy()
+    begun.update(text)
+    return begun.digest()
 
 
 @cache
@@ -56,10 +42,10 @@ def _info(label: str, length: int) -> bytes:
 
 def expand_label(secret: bytes, label: str, context: bytes, length: int, digest: str) -> bytes:
     """Return HKDF-Expand-Label for a label without `tls13 `; the output has at most 255 times the hash's size."""
-    return _expand(keyed_hash(secret, digest), _info(label, length) + bytes((len(context),)) + context, length)
+    return _expand(HMAC(secret, None, digest), _info(label, length) + bytes((len(context),)) + context, length)
 
 
-def _expand(keyed: Keyed, info: bytes, length: int) -> bytes:
+def _expand(keyed: HMAC, info: bytes, length: int) -> bytes:
     made = block = b""
     count = 0
     while len(made) < length:
@@ -71,7 +57,7 @@ def _expand(keyed: Keyed, info: bytes, length: int) -> bytes:
 
 def keys_13(secret: bytes, suite: Suite) -> Keys:
     """Return the traffic keys of a TLS 1.3 traffic secret (RFC 8446, 7.3)."""
-    keyed = keyed_hash(secret, suite.hash)
+    keyed = HMAC(secret, None, suite.hash)
     key = _expand(keyed, _info("key", suite.key_bytes) + b"\0", suite.key_bytes)
     return Keys(key, _expand(keyed, _info("iv", _IV_BYTES) + b"\0", _IV_BYTES))
 
@@ -83,7 +69,7 @@ def next_secret(secret: bytes, suite: Suite) -> bytes:
 
 def prf(secret: bytes, label: bytes, seed: bytes, length: int, digest: str) -> bytes:
     """Return the PRF of TLS 1.2: P_hash(secret, label + seed)."""
-    seed, keyed = label + seed, keyed_hash(secret, digest)
+    seed, keyed = label + seed, HMAC(secret, None, digest)
     made, step = b"", seed
     while len(made) < length:
         step = mac(keyed, step)

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from kwire.capture.tls.cipher_suites import Suite
-from kwire.capture.tls.key_schedule import Keys, keyed_hash, mac
+from kwire.capture.tls.key_schedule import Keys, mac
 from kwire.errors import InputError
 
 __all__ = ["NEEDED", "Opened", "RecordCipher", "require_cryptography"]
@@ -126,7 +126,7 @@ class RecordCipher:
     def _mac(self, sequence: int, kind: int, version: int, data: bytes) -> bytes:
         if self._keyed is None:
             assert self._suite.mac is not None
-            self._keyed = keyed_hash(self._keys.mac_key, self._suite.mac)
+            self._keyed = hmac.HMAC(self._keys.mac_key, None, self._suite.mac)
         return mac(self._keyed, _ADDITIONAL.pack(sequence, kind, version, len(data)) + data)
 
     def _open_cbc(self, sequence: int, kind: int, version: int, body: bytes) -> Opened | None:
