@@ -14,13 +14,14 @@ from typing import Any
 import confluent_kafka
 import confluent_kafka.admin
 import pytest
+from tests.scram_server import ScramCredential, ScramServer
 
 import listening_port
 from kwire.codec.frames import Request
 from kwire.protocol.negotiation import NegotiatingBroker
 from kwire.protocol.negotiation.broker_role import TokenAnswer
 from kwire.protocol.negotiation.outcomes import Authenticated, Identified, Outcome, Over, Send
-from kwire.protocol.negotiation.scram import SCRAM_MECHANISMS, ScramCredential, ScramServer
+from kwire.protocol.negotiation.scram import SCRAM_MECHANISMS
 from kwire.schema import releases
 from quick_spark import java_program
 

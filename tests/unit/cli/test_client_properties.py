@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.serialization import pkcs12
+from tests.scram_server import ScramCredential, ScramServer
 
 from kwire import messages
 from kwire.cli.entry import commands
@@ -23,7 +24,6 @@ from kwire.cluster.client_properties import read_client_properties
 from kwire.errors import InputError
 from kwire.protocol.negotiation import NegotiatingBroker
 from kwire.protocol.negotiation.outcomes import Send
-from kwire.protocol.negotiation.scram import ScramCredential, ScramServer
 from listening_port import listening
 
 JAAS = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="alice" password="p\\\\"w";'

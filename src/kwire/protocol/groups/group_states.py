@@ -28,26 +28,19 @@ class GroupEvent(Enum):
     REMOVED = auto()  # the group itself: deleted, expired, or moved to another coordinator
 
 
-_DEAD: Final = {GroupEvent.REMOVED: GroupState.DEAD}
+_G, _GE = GroupState, GroupEvent
+_DEAD: Final = {_GE.REMOVED: _G.DEAD}
 
 GROUP_COORDINATOR: Final = Transitions(
     "a group at its coordinator",
     GroupState,
     GroupEvent,
-    GroupState.EMPTY,
+    _G.EMPTY,
     {
-        GroupState.EMPTY: {GroupEvent.REBALANCE: GroupState.PREPARING_REBALANCE, **_DEAD},
-        GroupState.PREPARING_REBALANCE: {
-            GroupEvent.JOINED: GroupState.COMPLETING_REBALANCE,
-            GroupEvent.EMPTIED: GroupState.EMPTY,
-            **_DEAD,
-        },
-        GroupState.COMPLETING_REBALANCE: {
-            GroupEvent.ASSIGNED: GroupState.STABLE,
-            GroupEvent.REBALANCE: GroupState.PREPARING_REBALANCE,
-            **_DEAD,
-        },
-        GroupState.STABLE: {GroupEvent.REBALANCE: GroupState.PREPARING_REBALANCE, **_DEAD},
+        _G.EMPTY: {_GE.REBALANCE: _G.PREPARING_REBALANCE, **_DEAD},
+        _G.PREPARING_REBALANCE: {_GE.JOINED: _G.COMPLETING_REBALANCE, _GE.EMPTIED: _G.EMPTY, **_DEAD},
+        _G.COMPLETING_REBALANCE: {_GE.ASSIGNED: _G.STABLE, _GE.REBALANCE: _G.PREPARING_REBALANCE, **_DEAD},
+        _G.STABLE: {_GE.REBALANCE: _G.PREPARING_REBALANCE, **_DEAD},
     },
 )
 

@@ -40,42 +40,29 @@ class BrokerEvent(Enum):
     LEFT = auto()
 
 
-_ENDS: Final = dict.fromkeys((BrokerEvent.UNSUPPORTED, BrokerEvent.OUT_OF_ORDER, BrokerEvent.GARBLED, BrokerEvent.LEFT), BrokerState.CLOSED)
-_TO_TOKENS: Final = {
-    BrokerEvent.HANDSHAKE: BrokerState.TOKENS,
-    BrokerEvent.RAW_HANDSHAKE: BrokerState.RAW_TOKENS,
-    BrokerEvent.NOT_AUTHENTICATED: BrokerState.CLOSED,
-}
-_FROM_TOKENS: Final = {BrokerEvent.AUTHENTICATED: BrokerState.SERVING, BrokerEvent.NOT_AUTHENTICATED: BrokerState.CLOSED}
+_S, _E = BrokerState, BrokerEvent
+_ENDS: Final = dict.fromkeys((_E.UNSUPPORTED, _E.OUT_OF_ORDER, _E.GARBLED, _E.LEFT), _S.CLOSED)
+_TO_TOKENS: Final = {_E.HANDSHAKE: _S.TOKENS, _E.RAW_HANDSHAKE: _S.RAW_TOKENS, _E.NOT_AUTHENTICATED: _S.CLOSED}
+_FROM_TOKENS: Final = {_E.AUTHENTICATED: _S.SERVING, _E.NOT_AUTHENTICATED: _S.CLOSED}
 
 BROKER_ROLE: Final = Transitions(
     "a negotiating broker",
     BrokerState,
     BrokerEvent,
-    BrokerState.NEW,
+    _S.NEW,
     {
-        BrokerState.NEW: {BrokerEvent.PLAIN_LISTENER: BrokerState.SERVING, BrokerEvent.SASL_LISTENER: BrokerState.FIRST_OF_SASL},
-        BrokerState.FIRST_OF_SASL: {
-            BrokerEvent.VERSIONS: BrokerState.VERSIONS_TOLD,
-            BrokerEvent.VERSIONS_REFUSED: BrokerState.FIRST_OF_SASL,
-            **_TO_TOKENS,
-            **_ENDS,
-        },
-        BrokerState.VERSIONS_TOLD: {**_TO_TOKENS, **_ENDS},
-        BrokerState.TOKENS: {BrokerEvent.TOKEN: BrokerState.TOKENS, **_FROM_TOKENS, **_ENDS},
-        BrokerState.RAW_TOKENS: {
-            BrokerEvent.TOKEN: BrokerState.RAW_TOKENS,
-            **_FROM_TOKENS,
-            BrokerEvent.GARBLED: BrokerState.CLOSED,
-            BrokerEvent.LEFT: BrokerState.CLOSED,
-        },
-        BrokerState.SERVING: {
-            BrokerEvent.VERSIONS: BrokerState.SERVING,
-            BrokerEvent.VERSIONS_REFUSED: BrokerState.SERVING,
-            BrokerEvent.REQUEST: BrokerState.SERVING,
-            BrokerEvent.EMPTY_ANSWER: BrokerState.SERVING,
-            BrokerEvent.HANDSHAKE: BrokerState.TOKENS,  # authentication again (KIP-368)
-            BrokerEvent.NOT_AUTHENTICATED: BrokerState.CLOSED,
+        _S.NEW: {_E.PLAIN_LISTENER: _S.SERVING, _E.SASL_LISTENER: _S.FIRST_OF_SASL},
+        _S.FIRST_OF_SASL: {_E.VERSIONS: _S.VERSIONS_TOLD, _E.VERSIONS_REFUSED: _S.FIRST_OF_SASL, **_TO_TOKENS, **_ENDS},
+        _S.VERSIONS_TOLD: {**_TO_TOKENS, **_ENDS},
+        _S.TOKENS: {_E.TOKEN: _S.TOKENS, **_FROM_TOKENS, **_ENDS},
+        _S.RAW_TOKENS: {_E.TOKEN: _S.RAW_TOKENS, **_FROM_TOKENS, _E.GARBLED: _S.CLOSED, _E.LEFT: _S.CLOSED},
+        _S.SERVING: {
+            _E.VERSIONS: _S.SERVING,
+            _E.VERSIONS_REFUSED: _S.SERVING,
+            _E.REQUEST: _S.SERVING,
+            _E.EMPTY_ANSWER: _S.SERVING,
+            _E.HANDSHAKE: _S.TOKENS,  # authentication again (KIP-368)
+            _E.NOT_AUTHENTICATED: _S.CLOSED,
             **_ENDS,
         },
     },

@@ -35,34 +35,25 @@ class ClientEvent(Enum):
     LEFT = auto()
 
 
-_ENDS: Final = {
-    ClientEvent.GARBLED: ClientState.CLOSED,
-    ClientEvent.TIMED_OUT: ClientState.CLOSED,
-    ClientEvent.LOST: ClientState.CLOSED,
-    ClientEvent.LEFT: ClientState.CLOSED,
-}
+_S, _E = ClientState, ClientEvent
+_ENDS: Final = dict.fromkeys((_E.GARBLED, _E.TIMED_OUT, _E.LOST, _E.LEFT), _S.CLOSED)
 
 CLIENT_ROLE: Final = Transitions(
     "a negotiating client",
     ClientState,
     ClientEvent,
-    ClientState.NEW,
+    _S.NEW,
     {
-        ClientState.NEW: {ClientEvent.CONNECTED: ClientState.ASKING, ClientEvent.LEFT: ClientState.CLOSED},
-        ClientState.ASKING: {
-            ClientEvent.AGREED: ClientState.READY,
-            ClientEvent.FELL_BACK: ClientState.ASKING,
-            ClientEvent.ANSWERED: ClientState.ASKING,
-            ClientEvent.REFUSED: ClientState.CLOSED,
-            ClientEvent.LOST_UNANSWERED: ClientState.ASSUMING,
+        _S.NEW: {_E.CONNECTED: _S.ASKING, _E.LEFT: _S.CLOSED},
+        _S.ASKING: {
+            _E.AGREED: _S.READY,
+            _E.FELL_BACK: _S.ASKING,
+            _E.ANSWERED: _S.ASKING,
+            _E.REFUSED: _S.CLOSED,
+            _E.LOST_UNANSWERED: _S.ASSUMING,
             **_ENDS,
         },
-        ClientState.READY: {
-            ClientEvent.SENT: ClientState.READY,
-            ClientEvent.ANSWERED: ClientState.READY,
-            ClientEvent.ASKED_AGAIN: ClientState.ASKING,
-            **_ENDS,
-        },
-        ClientState.ASSUMING: {ClientEvent.CONNECTED: ClientState.READY, ClientEvent.LEFT: ClientState.CLOSED},
+        _S.READY: {_E.SENT: _S.READY, _E.ANSWERED: _S.READY, _E.ASKED_AGAIN: _S.ASKING, **_ENDS},
+        _S.ASSUMING: {_E.CONNECTED: _S.READY, _E.LEFT: _S.CLOSED},
     },
 )

@@ -1,4 +1,4 @@
-"""SCRAM-SHA-256 and -512 (RFC 5802, RFC 7677) as in Kafka, both sides, without channel binding.
+"""The client's side of SCRAM-SHA-256 and -512 (RFC 5802, RFC 7677) as in Kafka, without channel binding.
 
 client-first  n,,n=NAME,r=NONCE            server-first  r=NONCE,s=SALT,i=ITERATIONS
 client-final  c=biws,r=NONCE,p=PROOF       server-final  v=SIGNATURE, or e=ERROR
@@ -10,13 +10,11 @@ import binascii
 import hashlib
 import hmac
 from base64 import b64decode, b64encode
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from kwire.errors import KwireError
-from kwire.protocol.negotiation.broker_role import TokenAnswer
 
-__all__ = ["MAX_ITERATIONS", "MIN_ITERATIONS", "SCRAM_MECHANISMS", "ScramClient", "ScramCredential", "ScramError", "ScramServer"]
+__all__ = ["MAX_ITERATIONS", "MIN_ITERATIONS", "SCRAM_MECHANISMS", "ScramClient", "ScramError"]
 
 SCRAM_MECHANISMS: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 MIN_ITERATIONS: Final = 4_096
@@ -52,26 +50,6 @@ def _bytes_of(fields: dict[str, str], letter: str) -> bytes:
         return b64decode(fields.get(letter, ""), validate=True)
     except (binascii.Error, ValueError):
         raise ScramError(f"the {letter} of a SCRAM message is not base64") from None
-
-
-class ScramCredential(NamedTuple):
-    """Stored form of a password in a broker (`kafka-configs.sh --add-config SCRAM-SHA-256=...`)."""
-
-    salt: bytes
-    stored_key: bytes
-    server_key: bytes
-    iterations: int
-
-    def __repr__(self) -> str:
-        return f"ScramCredential({self.iterations} iterations)"
-
-    @classmethod
-    def of(cls, mechanism: str, password: str, salt: bytes, iterations: int = MIN_ITERATIONS) -> ScramCredential:
-        """Create the credential from a password, which Kafka does not normalize."""
-        algorithm = SCRAM_MECHANISMS[mechanism]
-        salted = hashlib.pbkdf2_hmac(algorithm, password.encode("utf-8", "surrogateescape"), salt, iterations)
-        stored = hashlib.new(algorithm, _hmac(algorithm, salted, b"Client Key")).digest()
-        return cls(salt, stored, _hmac(algorithm, salted, b"Server Key"), iterations)
 
 
 class ScramClient:
@@ -122,60 +100,3 @@ class ScramClient:
             raise ScramError(f"the server says {fields['e'][:80]!r}")
         if self._signature is None or not hmac.compare_digest(_bytes_of(fields, "v"), self._signature):
             raise ScramError("the server's signature is wrong: it does not know the password")
-
-
-class ScramServer:
-    """Broker's side of one exchange, for `NegotiatingBroker(authenticate=...)`; each connection needs its own.
-
-    Arguments:
-        credential: function that returns the credential for a mechanism and user name, None for unknown users.
-        nonce: random text without commas.
-    """
-
-    def __init__(self, credential: Callable[[str, str], ScramCredential | None], nonce: str) -> None:
-        self._credential = credential
-        self._nonce = nonce
-        self._name = ""
-        self._known: ScramCredential | None = None
-        self._said: tuple[bytes, bytes] | None = None  # the client's first message without its head, the server's
-
-    def __call__(self, mechanism: str, token: bytes) -> TokenAnswer:
-        """Answer a token; errors have Kafka's texts."""
-        refused = TokenAnswer(
-            refused=f"Authentication failed during authentication due to invalid credentials with SASL mechanism {mechanism}"
-        )
-        if mechanism not in SCRAM_MECHANISMS:
-            return refused
-        try:
-            return self._first(mechanism, token, refused) if self._said is None else self._final(mechanism, token, refused)
-        except ScramError:
-            return refused
-
-    def _first(self, mechanism: str, token: bytes, refused: TokenAnswer) -> TokenAnswer:
-        head, _, bare = token.partition(b",")
-        authorization, _, bare = bare.partition(b",")
-        fields = _fields(bare)
-        self._name = fields.get("n", "").replace("=2C", ",").replace("=3D", "=")
-        self._known = self._credential(mechanism, self._name)
-        nonce = fields.get("r", "")
-        if head != b"n" or authorization or not nonce or self._known is None:
-            return refused
-        text = f"r={nonce}{self._nonce},s={b64encode(self._known.salt).decode()},i={self._known.iterations}"
-        self._said = bare, text.encode()
-        return TokenAnswer(token=self._said[1])
-
-    def _final(self, mechanism: str, token: bytes, refused: TokenAnswer) -> TokenAnswer:
-        algorithm, known, said = SCRAM_MECHANISMS[mechanism], self._known, self._said
-        assert known is not None
-        assert said is not None
-        self._said = None  # an exchange is over with its second message, come what may
-        fields = _fields(token)
-        without_proof, _, _ = token.rpartition(b",p=")
-        everything = b",".join((*said, without_proof))
-        proof = _bytes_of(fields, "p")
-        signature = _hmac(algorithm, known.stored_key, everything)
-        if fields.get("r") != _fields(said[1])["r"] or fields.get("c") != _NO_BINDING.decode() or len(proof) != len(signature):
-            return refused
-        if not hmac.compare_digest(hashlib.new(algorithm, _xor(proof, signature)).digest(), known.stored_key):
-            return refused
-        return TokenAnswer(b"v=" + b64encode(_hmac(algorithm, known.server_key, everything)), f"User:{self._name}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.scram_server import ScramCredential, ScramServer
 
-from kwire.protocol.negotiation.scram import SCRAM_MECHANISMS, ScramClient, ScramCredential, ScramError, ScramServer
+from kwire.protocol.negotiation.scram import SCRAM_MECHANISMS, ScramClient, ScramError
 
 # RFC 7677, section 3: user "user", password "pencil"
 NONCE, MORE = "rOprNGfwEbeRWgbNEkqO", "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
