@@ -37,12 +37,7 @@ Kind = Literal["statement", "condition", "value"]
 
 
 class Mutant(NamedTuple):
-    """One change of one file.
-
-    Attributes:
-        start, end: offsets of the changed text in the file.
-        before, after: text there, and text in its place.
-    """
+    """One change of one file: `before` at `start` to `end` becomes `after`."""
 
     number: int  # chooses it in a build of Cython
     file: str  # path relative to the repository
@@ -60,13 +55,7 @@ class Mutant(NamedTuple):
 
 
 def mutants_of(root: Path, files: Iterable[str], first: int = 1) -> list[Mutant]:
-    """Generate all mutants of files.
-
-    Args:
-        root: folder of the repository.
-        files: paths below it.
-        first: number of the first mutant.
-    """
+    """Generate all mutants of files below a folder; `first` is the number of the first mutant."""
     made: list[Mutant] = []
     for file in files:
         text = (root / file).read_text("utf-8")

@@ -154,16 +154,8 @@ def _answers(port: int) -> bool:
 
 
 def start_broker(release: str, folder: Path, cache: Path, certificate: BrokerCertificate | None = None) -> Broker:
-    """Start a broker and wait until it answers.
-
-    Args:
-        folder: for its files; empty.
-        cache: folder of jars.
-        certificate: for listeners with TLS; None for none.
-
-    Raises:
-        RuntimeError: a tool is missing, or the broker does not start.
-    """
+    """Start a broker with files in an empty folder, and wait until it answers. Raises RuntimeError: a tool is missing, or it does not
+    start."""
     missing = [tool for tool in ("mvn", "java", "javac") if shutil.which(tool) is None]
     if missing:
         raise RuntimeError(f"{' and '.join(missing)} cannot be found (Debian: apt-get install maven default-jdk)")

@@ -73,11 +73,7 @@ def _maven(purpose: str, aside: str, body: str, *goal: str) -> str:
 
 
 def fetch(jars: Iterable[tuple[str, str]], cache: Path) -> dict[tuple[str, str], Path]:
-    """Fetch missing jars into a folder with one call of Maven.
-
-    Args:
-        jars: (artifact, version) pairs, such as `("kafka-clients", "4.4.0")`; of another group as `("org.slf4j:slf4j-api", "1.7.36")`.
-    """
+    """Fetch missing jars into a folder with one call of Maven: `("kafka-clients", "4.4.0")`, `("org.slf4j:slf4j-api", "1.7.36")`."""
     cache.mkdir(parents=True, exist_ok=True)
     wanted = {(artifact, version): cache / f"{artifact.rpartition(':')[2]}-{version}.jar" for artifact, version in jars}
     missing = [pair for pair, path in wanted.items() if not path.exists()]
@@ -108,12 +104,7 @@ def _dependencies(wanted: Iterable[tuple[str, str, str]]) -> str:
 def fetch_with_dependencies(
     name: str, wanted: Iterable[tuple[str, str, str]], cache: Path, pinned: Iterable[tuple[str, str, str]] = ()
 ) -> Path:
-    """Fetch jars with all their dependencies into a new folder of the cache.
-
-    Args:
-        wanted: (group, artifact, version) triples.
-        pinned: versions that override those of the dependencies.
-    """
+    """Fetch (group, artifact, version) triples with all dependencies into a new folder of the cache; `pinned` overrides versions."""
     folder = cache / name
     if folder.exists():
         return folder

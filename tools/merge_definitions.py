@@ -111,14 +111,8 @@ def _order(lists: list[list[str]]) -> list[str]:
 
 
 def merge(sources: list[Source]) -> tuple[Message, dict[int, str]]:
-    """Merge the definitions of one message.
-
-    Args:
-        sources: newest release first; the first one with a valid version gives what is not per version (entity types, names).
-
-    Returns:
-        The merged message, and for each version the release that it was taken from.
-    """
+    """Merge the definitions of one message, the newest release first; return the result, and the release that each version was taken
+    from."""
     living = [each for each in sources if each.message.valid_versions]
     newest = living[0].message
     picked: dict[int, tuple[str, Message]] = {}
@@ -215,13 +209,9 @@ def merge(sources: list[Source]) -> tuple[Message, dict[int, str]]:
 
 
 def check(merged: Message, taken: dict[int, str], sources: list[Source]) -> list[str]:
-    """Compare the merged definition with every source at every version.
+    """Compare the merged definition with every source at every version; raise MergeError for a difference.
 
-    Returns:
-        A sentence for each layout of older releases under a version number that a newer one defines otherwise.
-
-    Raises:
-        MergeError: the merged definition differs from the source that a version was taken from.
+    Returns a sentence for each layout of older releases under a version number that a newer one defines otherwise.
     """
     others: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for source in sources:

@@ -111,14 +111,8 @@ def python(version: str) -> str:
 
 
 def have(build: Build, cache: Path, sources: Path = CLIENTS) -> Path:
-    """Fetch a build once and return its folder.
-
-    Args:
-        sources: of the programs that are compiled with a library.
-
-    Raises:
-        NotToBeHad: it cannot be fetched or built here.
-    """
+    """Fetch a build once and return its folder; `sources` has programs to compile with a library. Raises NotToBeHad: it cannot be made
+    here."""
     folder = _folder(build, cache)
     if folder.exists():
         return folder

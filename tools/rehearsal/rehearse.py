@@ -133,13 +133,7 @@ def _listens(address: str) -> bool:
 
 
 def play(build: Build, folder: Path, bootstrap: str, broker: str, name: str) -> End:
-    """Run one client to its end.
-
-    Args:
-        bootstrap: address that it connects to.
-        broker: broker behind it, which is asked for the group's committed offset.
-        name: of its topic and group.
-    """
+    """Run one client to its end, connected to `bootstrap`; `broker` is asked for the offset that its group `name` committed."""
     admin = AdminClient({"bootstrap.servers": broker, "enable.metrics.push": False})
     for made in admin.create_topics([NewTopic(name, 1, 1)]).values():
         made.result()

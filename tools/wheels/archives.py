@@ -36,11 +36,7 @@ def rewrite_sdist(made: Path, to: Path, epoch: int) -> Path:
 
 
 class Wheel:
-    """The files of a wheel; `RECORD` is made when it is written.
-
-    Attributes:
-        info: folder such as `kwire-0.1.0.dist-info`.
-    """
+    """The files of a wheel; `RECORD` is made when it is written."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
         self.files = dict(files)
@@ -58,12 +54,7 @@ class Wheel:
         return Wheel({**self.files, **more, f"{self.info}/WHEEL": text.encode()})
 
     def write(self, path: Path, epoch: int, check: Callable[[Path], None] = lambda made: None) -> Path:
-        """Write the wheel, with the hash of each file in RECORD; it appears whole and checked.
-
-        Args:
-            epoch: date of all files, in seconds since 1970.
-            check: raises for a wheel that breaks a rule; gets the wheel by its name in another folder.
-        """
+        """Write the wheel, with one date and the hash of each file in RECORD; it appears whole, and once `check` has not raised."""
         record = f"{self.info}/RECORD"
         files = {name: data for name, data in self.files.items() if name != record}
         # what describes the package comes last, as PEP 427 asks

@@ -64,14 +64,8 @@ def generate(source: Path, jobs: int) -> list[Module]:
 def build_modules(
     modules: list[Module], source: Path, python: Python, platform: Platform, work: Path, jobs: int
 ) -> tuple[dict[str, bytes], str]:
-    """Compile and link all modules.
-
-    Returns:
-        Contents by path in the wheel, and the origin of Python's headers.
-
-    Raises:
-        NoHeaders: there are no headers of this Python.
-    """
+    """Compile and link all modules; return them by path in the wheel, and the origin of Python's headers. Raises NoHeaders: there are
+    none."""
     include, config, origin = headers_of(python, work / "cache")
     headers = work / "headers" / f"{python.name}-{platform.zig}"
     shutil.rmtree(headers, ignore_errors=True)

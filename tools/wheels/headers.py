@@ -29,14 +29,8 @@ class NoHeaders(Exception):
 
 
 def interpreter_of(python: Python, built: Path | None = None) -> str:
-    """Return a command that runs a Python.
-
-    Args:
-        built: further candidate, see `free_python.py`.
-
-    Raises:
-        FileNotFoundError: it is not on this machine.
-    """
+    """Return a command that runs a Python, maybe the one `built` by `free_python.py`. Raises FileNotFoundError: it is not on this
+    machine."""
     program = "import sys, sysconfig; print('%d.%d' % sys.version_info[:2] + 't' * bool(sysconfig.get_config_var('Py_GIL_DISABLED')))"
     for command in (*_interpreters(python.name), *([str(built)] if built is not None and built.exists() else [])):
         said = subprocess.run([command, "-I", "-c", program], capture_output=True, text=True, check=False)

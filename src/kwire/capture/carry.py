@@ -227,10 +227,7 @@ class SeriesCarry:
 
 
 def is_of_share(key: bytes, share: tuple[int, int], by_hosts: bool = False) -> bool:
-    """Tell whether a connection belongs to share k of n, k from 0.
-
-    With `by_hosts` ports are ignored, so that a TLS session and its resumptions (RFC 5077; RFC 8446, 2.2) are in one share.
-    """
+    """Tell whether a connection belongs to share k of n, k from 0; `by_hosts` keeps a TLS session and its resumptions together."""
     if by_hosts:
         size = 4 if key[0] == 4 else 16
         return (crc32(key[1 : 1 + size]) + crc32(key[3 + size : 3 + 2 * size])) % share[1] == share[0]

@@ -57,11 +57,7 @@ class Interface:
 
 @dataclass(slots=True)
 class EarlyFragment:
-    """IP fragment captured before the first fragment of its packet.
-
-    Attributes:
-        number, time_ns: number and time of the fragment's packet record.
-    """
+    """IP fragment captured before the first fragment of its packet, with the number and time of its packet record."""
 
     number: int
     time_ns: int
@@ -73,11 +69,7 @@ class EarlyFragment:
 
 @dataclass(slots=True)
 class FragmentedPacket:
-    """IP packet with missing fragments.
-
-    Attributes:
-        endpoints, direction, seq, ack, flags, signature: values of the TCP header in the first fragment, as in `PacketColumns`.
-    """
+    """IP packet with missing fragments, and values of the TCP header in the first one, as in `PacketColumns`."""
 
     name: bytes  # IP version, source, target, protocol, identification (4 bytes)
     time_ns: int  # of the first fragment seen

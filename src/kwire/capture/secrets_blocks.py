@@ -13,10 +13,7 @@ _STREAM: Final = "standard input"
 
 
 class SecretsBlock:
-    """Key log of one block, hidden in `repr`; a stored state has only its position in the file.
-
-    A block of a stream has an empty location and is lost with the process.
-    """
+    """Key log of one block, hidden in `repr`; a stored state has only its position in the file, empty for a stream."""
 
     __slots__ = ("_text", "at", "location", "size")
 

@@ -24,11 +24,7 @@ Address = tuple[str, int]
 
 
 class BrokerAddress(NamedTuple):
-    """Broker address in a frame.
-
-    Attributes:
-        host, port: values in the frame.
-    """
+    """Broker address in a frame."""
 
     node_id: int | None  # node id; None if the message does not have it
     host: str

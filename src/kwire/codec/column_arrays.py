@@ -48,10 +48,8 @@ class BatchMaker:
     def batch(
         self, filled: Filled, rows: int, errors: Sequence[ArrowArray] | None, faultless: bool, limit: RepeatLimit | None
     ) -> pa.RecordBatch:
-        """Return the result of one batch of `rows` messages; raise `TooMuchRepeated` beyond the limit for copies of values.
-
-        `errors` has the error columns with a row per message, or is None; `faultless` marks that all of them are null.
-        """
+        """Return the result of one batch of `rows` messages; raise `TooMuchRepeated` beyond the limit for copies of values. `faultless`
+        marks that all `errors` are null."""
         schema = self.schema if errors is None else self.schema_with_errors
         if len(self._levels) == 1 and faultless:
             return filled.batch(0, rows, errors is not None, schema, IMPORT_BATCH)

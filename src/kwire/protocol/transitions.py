@@ -22,10 +22,7 @@ class InvalidTransition(KwireError):
 
 
 class Transitions(Generic[State, Event]):
-    """Transitions of a machine: the next state by state and event. Others are forbidden; a state without transitions is final.
-
-    Every state must be reachable from `start`, and every event must occur in a transition.
-    """
+    """Transitions of a machine: the next state by state and event. Others are forbidden; a state without transitions is final."""
 
     __slots__ = ("_moves", "events", "name", "start", "states")
 

@@ -30,10 +30,7 @@ CONTROLLED_SHUTDOWN: Final = 7
 
 
 def derive_header_versions(kind: str, api_key: int | None, flexible: Versions) -> HeaderVersions:
-    """Derive the header versions of a definition without them.
-
-    ControlledShutdown v0 has request header 0, the ApiVersions response always has header 0.
-    """
+    """Derive the header versions of a definition without them. ControlledShutdown v0 has request header 0, the ApiVersions response 0."""
     if kind not in _FLEXIBLE_FROM:
         return ()
     flexible_header = _FLEXIBLE_FROM[kind]

@@ -90,12 +90,9 @@ class TaggedFieldRow:
 def list_apis(release: str | None = None, known: Catalog | None = None) -> list[ApiRow]:
     """Return every api of a catalog, by key.
 
-    Arguments:
+    Args:
         release: only apis that it accepts, with its listeners and deprecations; else all apis ever, and the newest release's.
         known: a catalog without release (`accepted` and `deprecated` are None); the built-in one by default.
-
-    Raises:
-        InputError: no such release.
     """
     if known is not None:
         return [_api_row(known, request, response) for request, response in _apis(known)]

@@ -28,11 +28,7 @@ class Bump:
 
 @dataclass(frozen=True)
 class Overlay:
-    """Changes to a base catalog.
-
-    Attributes:
-        extends, replaces, adds: definitions by message name.
-    """
+    """Changes to a base catalog: a dialect's name, and definitions by message name."""
 
     name: str  # of the dialect
     extends: Mapping[str, Message] = field(default_factory=dict)

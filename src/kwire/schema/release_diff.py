@@ -65,10 +65,7 @@ class MessageChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseDiff:
-    """Changes between two releases or catalogs: apis by key, then other messages by name.
-
-    Releases have no `messages`, as none lists those it writes.
-    """
+    """Changes between two releases or catalogs: apis by key, then other messages by name, which releases do not list."""
 
     older: str
     newer: str

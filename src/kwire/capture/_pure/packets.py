@@ -80,10 +80,7 @@ def route(data: bytes, start: int, state: FileState, router: Router) -> tuple[in
 
 
 def nanoseconds(ticks: int, resolution: int, offset_s: int) -> int:
-    """Turn clock ticks (uint64) into nanoseconds modulo 2**63, from 1823 to 2116.
-
-    Any two times are then less than 2**63 apart, as native integers require.
-    """
+    """Turn clock ticks (uint64) into nanoseconds modulo 2**63, so that native integers hold the difference of any two times."""
     power = resolution & 0x7F
     if resolution & 0x80:
         seconds = ticks >> power

@@ -78,10 +78,8 @@ class RoutedFile:
 
 @dataclass(slots=True)
 class RoutedPiece:
-    """File whose packets come from the first step; `kwire.tables.series` accepts it instead of a path.
-
-    `chunks` are packets of one share in order, each with the number of packets of the file before its range.
-    """
+    """File whose packets come from the first step. `chunks` are packets of one share in order, each with the packets of the file before
+    it."""
 
     file: RoutedFile
     chunks: Iterator[tuple[int, bytes]]

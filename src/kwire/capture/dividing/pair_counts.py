@@ -164,10 +164,7 @@ class PairCounts:
         self._recent = {}
 
     def __getstate__(self) -> list[bytes] | tuple[list[SealedPairs], bytes, int]:
-        """Pack pairs into blocks, sorted so that neighbors share the most bytes.
-
-        With `keep_changes`, return the sealed blocks and one block of the changes.
-        """
+        """Pack sorted pairs into blocks; with `keep_changes`, return the sealed blocks and one block of the changes."""
         if self._sealed is None:
             return self._blocks()
         return list(self._sealed), _packed(sorted(self._changed.items())) if self._changed else b"", self._distinct

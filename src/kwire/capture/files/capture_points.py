@@ -105,14 +105,7 @@ class _Point:
 
 
 def clock_offsets(beginnings: Sequence[PacketColumns]) -> list[int]:
-    """Compare the clock of each capture point with the first point's, by packets captured at both.
-
-    Args:
-        beginnings: the first packets of each point.
-
-    Returns:
-        Nanoseconds by which each point's clock is ahead of the first point's; 0 if there is no common packet.
-    """
+    """Return nanoseconds by which each point's clock is ahead of the first point's, by packets captured at both; 0 if there are none."""
     known = dict(_marked(beginnings[0]))
     return [0, *(_offset(known, columns) for columns in beginnings[1:])]
 
@@ -177,16 +170,11 @@ class _Merged:
 def iter_points(
     location: str, chunk_bytes: int, progress: Callable[[int], None], sizes: Sequence[int] = ()
 ) -> Generator[tuple[bytes, PacketColumns], None, FileFacts]:
-    """Read the captures of several points as one, each part of the traffic once.
+    """Read the captures of several points as one, each part of the traffic once; yield as `iter_chunks`.
 
     Args:
         location: location made by `location_of_points`.
-        chunk_bytes: bytes of each point read at once.
-        progress: called with the bytes read since the last call.
         sizes: bytes of each file to read, in the order of `names_in`; empty for whole files.
-
-    Yields:
-        Columns, and the bytes that their offsets point into, as `iter_chunks`; packet numbers refer to the file that holds the packet.
 
     Raises:
         InputError: a point has no readable file. Other unreadable files are in the facts.

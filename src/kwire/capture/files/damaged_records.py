@@ -53,11 +53,7 @@ _MARKS: Final = {b"\x1a\x2b\x3c\x4d": True, b"\x4d\x3c\x2b\x1a": False}
 
 
 class Damages:
-    """Damages of one file.
-
-    Attributes:
-        count, size: number and total bytes of all ranges.
-    """
+    """Damages of one file: number (`count`) and total bytes (`size`) of all ranges, and the first of them."""
 
     def __init__(self) -> None:
         self.first: list[Damage] = []  # the first `MAX_DAMAGES` ranges

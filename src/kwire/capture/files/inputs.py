@@ -59,10 +59,8 @@ def expand_inputs(
     """Find the files of the arguments, each once, in the order of arguments, then of names; and the arguments without a file.
 
     Args:
-        arguments: files, folders (searched recursively for captures, and for logs that hold requests), globs, and URIs, which may contain
-            ``*``.
-        accepts: filter for names in a folder, if other files than captures and request logs are wanted.
-        what: noun for the sentence about a folder without such files.
+        arguments: files, folders (searched recursively for captures, and for logs that hold requests), globs, and URIs, also with ``*``.
+        accepts: filter for names in a folder, if other files are wanted; `what` is their noun for the sentence about a folder without.
 
     Raises:
         InputError: no file is found, or a URI holds a password.

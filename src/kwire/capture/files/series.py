@@ -54,15 +54,13 @@ class _Rotation:
 def group_series(
     files: Sequence[CaptureFile], rule: str = "name", *, first_packet: Callable[[str], int | None] | None = None
 ) -> list[Series]:
-    """Group files into series and order each.
+    """Group files into series and order each; `first_packet` returns the time of a location's first packet.
 
     Args:
-        files: result of `kwire.capture.files.inputs.expand_inputs`.
         rule: ``name`` (files of one folder whose names differ only in a rotation number or time), ``folder`` (all files of a folder),
             ``all`` (one series), ``file`` (each file alone), ``match:REGEX`` (files with equal group values of the expression in their
             locations), ``overlap`` (the same traffic captured at several points, distinguished by ``name``; each packet counts once), or
             ``overlap:REGEX`` (the same, separately for each group value). ``points`` is the earlier name of ``overlap``.
-        first_packet: function that returns the time of a location's first packet, for tests; by default the file is opened.
 
     Raises:
         InputError: the rule is invalid.
@@ -143,14 +141,8 @@ def first_packet_ns(location: str) -> int | None:
 
 
 def series_key(rule: str) -> Callable[[CaptureFile], str]:
-    """Return a function that gives the name of a file's series.
-
-    Args:
-        rule: rule of `group_series`, except ``points``.
-
-    Raises:
-        InputError: the rule is invalid.
-    """
+    """Return a function that gives the name of a file's series, by a rule of `group_series` except ``points``. Raises InputError: it is
+    invalid."""
     if rule == "name":
         return lambda file: f"{file.folder}/{_rotation(file.name).template}" if file.folder else _rotation(file.name).template
     if rule == "folder":
@@ -169,14 +161,8 @@ def series_key(rule: str) -> Callable[[CaptureFile], str]:
 
 
 def points_key(rule: str) -> Callable[[CaptureFile], str]:
-    """Return a function that gives the name of a file's traffic, for the ``points`` rules.
-
-    Args:
-        rule: ``overlap`` or ``overlap:REGEX``.
-
-    Raises:
-        InputError: the regular expression is invalid.
-    """
+    """Return a function that gives the name of a file's traffic, by ``overlap`` or ``overlap:REGEX``. Raises InputError: REGEX is
+    invalid."""
     return series_key(f"match:{rule.partition(':')[2]}" if ":" in rule else "all")
 
 
@@ -208,13 +194,7 @@ def _rotation(name: str) -> _Rotation:
 
 
 def in_order(name: str, group: list[CaptureFile], read_time: Callable[[str], int | None]) -> Series:
-    """Order the files of a series by rotation number; those of a ring by their first packets.
-
-    Args:
-        name: name of the series.
-        group: its files.
-        read_time: function that returns the time of a location's first packet, or None.
-    """
+    """Order the files of a series by rotation number; those of a ring by the times that `read_time` returns."""
     if len(group) == 1:
         return Series(name, tuple(group))
     rotations = {file.location: _rotation(file.name) for file in group}

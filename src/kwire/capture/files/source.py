@@ -132,10 +132,7 @@ class _Hashed:
 
 
 class CaptureSource:
-    """Decompressed bytes of one capture file.
-
-    If it is `live`, the file may still be written, so `read` returns the bytes available.
-    """
+    """Decompressed bytes of one capture file. If it is `live`, it may still be written, so `read` returns the bytes available."""
 
     def __init__(
         self, stored: NativeFile | BinaryIO | StoredBytes, *, live: bool = False, hashed: bool = True, limit: int | None = None

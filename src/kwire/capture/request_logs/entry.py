@@ -24,11 +24,8 @@ class WantedBodies(NamedTuple):
 
 
 class ConnectionName(NamedTuple):
-    """Connection name of a broker, ``server:port-client:port-index`` or, from 4.0 on, ``...-processor-index``.
-
-    Attributes:
-        server_address, server_port, client_address, client_port: endpoints of the connection; addresses are in their shortest form.
-    """
+    """Connection name of a broker, ``server:port-client:port-index`` or, from 4.0 on, ``...-processor-index``; addresses are in their
+    shortest form."""
 
     server_address: str
     server_port: int

@@ -23,11 +23,7 @@ _BREAK: Final = re.compile(r"(?<!\\)(?:\\\\)*\\n$")
 
 
 class JoinedLine(NamedTuple):
-    """Consecutive parts of a line.
-
-    Attributes:
-        file, line: position of the first part.
-    """
+    """Consecutive parts of a line, with the file and line of the first."""
 
     file: int
     line: int
@@ -51,9 +47,6 @@ class LineParts:
         """Add a line; return the completed lines: this one, a joined one, or none.
 
         Some log shippers remove the line break at the end of Docker's lines, so a first part is recognized by its torn entry.
-
-        Raises:
-            UnreadableLine: the joined parts are too long.
         """
         docker = _DOCKER.match(line)
         part = docker or _CRI.match(line)

@@ -83,11 +83,7 @@ def _der_hex(attribute: x509.NameAttribute[Any]) -> str:
 class PrincipalRules:
     """Mapping by the broker's `ssl.principal.mapping.rules`: the first rule that matches the whole subject gives the name.
 
-    Args:
-        text: `DEFAULT`, or rules such as `RULE:^CN=(.*?),.*$/$1/L` between commas.
-
-    Raises:
-        InputError: a rule is invalid.
+    The text is `DEFAULT`, or rules such as `RULE:^CN=(.*?),.*$/$1/L` between commas. Raises InputError: a rule is invalid.
     """
 
     def __init__(self, text: str = "DEFAULT") -> None:

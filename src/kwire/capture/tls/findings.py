@@ -18,11 +18,7 @@ _OLD_VERSIONS: Final = frozenset(name for number, name in VERSION_NAMES.items() 
 
 
 class Finding(NamedTuple):
-    """Violation of a rule of `kwire.protocol.rules`, with the facts for its sentence.
-
-    Attributes:
-        time, packet: position, 0 for the end of the connection.
-    """
+    """Violation of a rule of `kwire.protocol.rules`, with its position (0 for the end of the connection) and facts for its sentence."""
 
     rule: str
     side: int | None  # side at fault, None if unknown

@@ -24,17 +24,10 @@ _GROUP_BIT, _LOCAL_BIT = 0x01, 0x02  # of a hardware address (IEEE 802)
 
 
 class AddressPseudonyms:
-    """Pseudonyms under one key.
-
-    Arguments:
-        key: secret bytes; equal keys give equal pseudonyms.
-        keep_prefix: number of leading bits of IPv4 addresses to keep; twice as many of IPv6 addresses stay. None keeps none.
-
-    Raises:
-        InputError: the package `yacryptopan` is missing.
+    """Pseudonyms under one secret key; `keep_prefix` leading bits of IPv4 addresses stay, twice as many of IPv6 addresses.
 
     Source: Xu, Fan, Ammar and Moon, "Prefix-Preserving IP Address Anonymization" (2002). The real address of one pseudonym reveals the real
-    prefixes of its neighbours.
+    prefixes of its neighbours. Raises InputError: the package `yacryptopan` is missing.
     """
 
     def __init__(self, key: bytes, keep_prefix: int | None = None) -> None:

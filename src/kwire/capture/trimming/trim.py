@@ -45,12 +45,7 @@ _MOST_EARLY: Final = 4096
 
 @dataclass(slots=True)
 class TrimmedFile:
-    """Result of one file.
-
-    Attributes:
-        source, target: input and output names.
-        payload_bytes, kept_bytes: number of TCP payload bytes, and of unchanged ones.
-    """
+    """Result of one file: names of input and output, number of TCP payload bytes, and of unchanged ones."""
 
     source: str
     target: str
@@ -175,9 +170,7 @@ def trim(
     Args:
         pairs: files of one series in order, each with its output name; format and compression stay.
         ports: TCP ports of brokers; empty to detect them.
-        progress: called with the stored bytes read since the last call.
-        pseudonyms: replacements of addresses in headers and of hosts in messages. Of TLS, only the beginning stays, because the handshake
-            names hosts.
+        pseudonyms: replacements of addresses in headers and of hosts in messages. Of TLS, only the beginning stays, as it names hosts.
 
     Raises:
         InputError: a file is unreadable or not a capture, or an output exists or cannot be written. No output remains.

@@ -42,11 +42,8 @@ def shared_protocols(members: Iterable[Member]) -> set[str]:
 
 
 def chosen_protocol(members: Iterable[Member]) -> str:
-    """Return the protocol of a generation. Each member votes for its first protocol that all members support
-    (`ClassicGroup.selectProtocol`).
-
-    On a tie, the protocol that was voted for first wins; Kafka does not define this.
-    """
+    """Return the protocol of a generation: each member votes for its first one that all support, the first voted wins
+    (`ClassicGroup.selectProtocol`)."""
     voters = list(members)
     shared = shared_protocols(voters)
     votes = Counter(next(name for name, _ in member.protocols if name in shared) for member in voters)

@@ -74,10 +74,7 @@ def _subscribed(protocol_type: str, data: bytes) -> tuple[str, ...] | None:
 
 
 def assignment_of(protocol_type: str | None, data: bytes | None) -> list[tuple[str, list[int]]] | None:
-    """Return an assignment's partitions by topic, or Connect's tasks by connector; None if it is not decoded.
-
-    Task -1 is the connector itself (`ConnectProtocol.CONNECTOR_TASK`).
-    """
+    """Return an assignment's partitions by topic, or Connect's tasks by connector (-1: itself); None if it is not decoded."""
     read = _assigned if len(data or b"") <= _MOST_REMEMBERED else _assigned.__wrapped__
     found = read(protocol_type or "", data or b"")
     return None if found is None else [(topic, [*partitions]) for topic, partitions in found]
