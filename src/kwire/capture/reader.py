@@ -17,7 +17,7 @@ from kwire.capture.carry import SeriesStreams
 from kwire.capture.files.capture_chunks import FileFacts, iter_chunks, read_again
 from kwire.capture.files.capture_points import is_of_points, iter_points
 from kwire.capture.files.sized_file import SizedFile
-from kwire.capture.files.source import CHUNK_BYTES, open_capture
+from kwire.capture.files.source import CHUNK_BYTES, open_capture, quiet
 from kwire.capture.packet_columns import PacketColumns
 from kwire.capture.sink import StreamSink, give_secrets
 
@@ -53,7 +53,7 @@ def iter_piece(
     hashed: bool = True,
 ) -> Generator[None, None, FileFacts]:
     """Read one file of a series as `read_piece` does, and pause after each chunk; the generator returns the facts."""
-    tell = progress or _quiet
+    tell = progress or quiet
     sized = location if isinstance(location, SizedFile) else None
     place = location.location if isinstance(location, SizedFile) else location
     if isinstance(place, str) and is_of_points(place):
@@ -85,7 +85,3 @@ def _hand_over(
             give_secrets(sink, columns.secrets)
         carry.take(data, columns, sink)
         yield
-
-
-def _quiet(_count: int) -> None:
-    return

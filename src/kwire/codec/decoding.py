@@ -13,6 +13,7 @@ lives as long as its views; do not change it. Pickles and deep copies hold bytes
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kwire.codec.classes import CompiledCatalog, compiled
@@ -21,7 +22,7 @@ from kwire.codec.frames import CorrelationId, Opaque, Request, Response
 from kwire.codec.impl import load_twin
 from kwire.codec.memory_views import read_only
 from kwire.errors import BadLength, Fault, WireError, wire_error
-from kwire.schema.header_versions import header_version_of
+from kwire.schema.header_versions import header_version_of, request_header_versions
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -188,7 +189,7 @@ class FrameReader:
         self._source = source
         headers = {version: source.decoder("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
         reader = load_twin("codec", "headers", source.twin).HeaderReader(
-            headers, self._request_header_versions, UNKNOWN_API_HEADER, self._refuse_length
+            headers, partial(request_header_versions, source.catalog), UNKNOWN_API_HEADER, self._refuse_length
         )
         self.read_request_header = reader.read
         """`read_request_header(frame, *, strict=True)` returns the `RequestHeader` of a frame and the offset of its body."""
@@ -202,13 +203,6 @@ class FrameReader:
         describe(self.decode_request, DecodeRequest)
         describe(self.decode_response, DecodeResponse)
         describe(self.peek_header, PeekHeader)
-
-    def _request_header_versions(self, api_key: int) -> tuple[int, ...] | None:
-        message = self._source.catalog.request(api_key)
-        if message is None:
-            return None
-        ranges = message.header_versions
-        return tuple(header_version_of(ranges, version) for version in range(ranges[-1][0].lowest + 1))
 
     def _refuse_length(self, api_key: int, api_version: int, frame: Any) -> None:
         """Raise for a frame that begins with its length, read as the header of an unknown API or version."""

@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Final
 
 from kwire.errors import InputError
-from kwire.schema.model import Versions
+from kwire.schema.model import Catalog, Versions
 
-__all__ = ["derive_header_versions", "header_version_of", "parse_header_versions"]
+__all__ = ["derive_header_versions", "header_version_of", "parse_header_versions", "request_header_versions"]
 
 HeaderVersions = tuple[tuple[Versions, int], ...]
 
@@ -126,3 +126,10 @@ def header_version_of(header_versions: HeaderVersions, version: int) -> int:
         if version <= versions.highest:
             return header
     return header_versions[-1][1]
+
+
+def request_header_versions(known: Catalog, api_key: int) -> tuple[int, ...] | None:
+    """Return the header version of each version of a request, None for an unknown api; later versions have the last one."""
+    message = known.request(api_key)
+    ranges = () if message is None else message.header_versions
+    return tuple(header_version_of(ranges, version) for version in range(ranges[-1][0].lowest + 1)) if ranges else None

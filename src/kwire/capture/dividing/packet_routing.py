@@ -22,7 +22,7 @@ from kwire.capture.files.capture_chunks import FileFacts, file_facts
 from kwire.capture.files.damaged_records import Damages
 from kwire.capture.files.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.files.piece_kinds import kind_of
-from kwire.capture.files.source import CHUNK_BYTES, CaptureSource, open_capture
+from kwire.capture.files.source import CHUNK_BYTES, CaptureSource, open_capture, quiet
 from kwire.capture.packet_columns import PCAP, ROUTED, ROUTED_HEADER_BYTES, FileState
 from kwire.capture.secrets_blocks import SecretsBlock, secrets_of
 from kwire.capture.sink import StreamSink, give_secrets
@@ -94,7 +94,7 @@ def route_range(
     """Read a range and pass its routed packets on, share by share; errors of the file are in the result."""
     facts = RangeFacts(given.part)
     try:
-        _route(given, shares, hand_over, progress or _quiet, facts)
+        _route(given, shares, hand_over, progress or quiet, facts)
     except InputError as error:
         facts.error = str(error)
     return facts
@@ -238,7 +238,3 @@ def read_routed(
         unreadable_packets=counted.unreadable_packets + state.unreadable,
         bytes_cut=counted.bytes_cut + state.cut_bytes,
     )
-
-
-def _quiet(_count: int) -> None:
-    return

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from kwire.capture import impl
 from kwire.capture.files.damaged_records import Damage, Damages
 from kwire.capture.files.formats import PCAP_HEADER_BYTES, cut_header, identify
-from kwire.capture.files.source import CaptureSource
+from kwire.capture.files.source import CaptureSource, quiet
 from kwire.capture.packet_columns import PCAP, FileState, PacketColumns, ScanCarry
 from kwire.capture.secrets_blocks import secrets_of
 from kwire.errors import InputError
@@ -136,7 +136,7 @@ def file_facts(states: Sequence[FileState], damages: Damages, **told: Any) -> Fi
 def read_again(name: str, source: CaptureSource, chunk_bytes: int) -> FileReading:
     """Return the read position that the file had when it was as short as `source`, without its packets."""
     reading, data, at = _begin(name, source, chunk_bytes)
-    for _ in _iter_records(name, reading, data, at, source, chunk_bytes, lambda _count: None):
+    for _ in _iter_records(name, reading, data, at, source, chunk_bytes, quiet):
         pass
     reading.reason = ""
     return reading

@@ -21,7 +21,7 @@ from kwire.files.file_systems import filesystem_of, reason_of
 if TYPE_CHECKING:
     from pyarrow import NativeFile
 
-__all__ = ["CHUNK_BYTES", "HEAD_BYTES", "CaptureSource", "StoredBlocks", "StoredBytes", "open_capture", "open_stored"]
+__all__ = ["CHUNK_BYTES", "HEAD_BYTES", "CaptureSource", "StoredBlocks", "StoredBytes", "open_capture", "open_stored", "quiet"]
 
 # What is read at once stays in the processor's caches from the disk to the rows: with 8 MiB a fifth of the time went into memory.
 CHUNK_BYTES: Final = 1 << 20
@@ -231,3 +231,7 @@ def open_stored(location: str, *, streamed: bool = True) -> Iterator[tuple[Nativ
         raise InputError(f"{location} cannot be opened: {reason_of(error)}") from error
     with stored:
         yield stored, is_local
+
+
+def quiet(_count: int) -> None:
+    """Ignore progress."""

@@ -22,7 +22,7 @@ from kwire.capture._pure.packet_view import EXPORTED, FRAGMENT, PROTOCOL, TCP, P
 from kwire.capture.carry import SeriesStreams
 from kwire.capture.files.damaged_records import Damages
 from kwire.capture.files.formats import PCAP_HEADER_BYTES, identify
-from kwire.capture.files.source import CHUNK_BYTES, HEAD_BYTES, CaptureSource, open_capture
+from kwire.capture.files.source import CHUNK_BYTES, HEAD_BYTES, CaptureSource, open_capture, quiet
 from kwire.capture.packet_checksums import is_right, right_checksum
 from kwire.capture.packet_columns import FileState, PacketColumns
 from kwire.capture.trimming.address_pseudonyms import AddressPseudonyms
@@ -185,7 +185,7 @@ def trim(
             piece = _Piece(number, TrimmedFile(name, target), RewrittenFile(target, overwrite=overwrite))
             files.pieces.append(piece)
             with open_capture(location) as source:
-                walkers.append(_trim_file(piece, source, carry, streams, progress or _quiet, with_names=pseudonyms is not None))
+                walkers.append(_trim_file(piece, source, carry, streams, progress or quiet, with_names=pseudonyms is not None))
                 piece.compression = source.compression
         carry.finish(streams)
         for piece, walker in zip(files.pieces, walkers, strict=True):
@@ -266,7 +266,3 @@ def _begin(name: str, source: CaptureSource, size: int) -> tuple[bytes, tuple[Fi
     if known is None:
         raise InputError(f"{name} is not a capture file" if data else source.damage or f"{name} is empty")
     return data, known
-
-
-def _quiet(_count: int) -> None:
-    return

@@ -12,7 +12,8 @@ from kwire.codec._pure.primitives import Break, Buffer, read_varint
 from kwire.errors import Fault, InputError, LimitExceeded, raise_for, wire_error
 
 __all__ = [
-    "CODECS", "HIGHEST_CODEC", "MAX_DECOMPRESSED", "UNPACKED_BYTES", "UNPACKED_MULTIPLE", "UnpackLimit", "lz4_header_checksum", "unpack",
+    "CODECS", "HIGHEST_CODEC", "MAX_DECOMPRESSED", "UNPACKED_BYTES", "UNPACKED_MULTIPLE", "UnpackLimit", "cramjam",
+    "lz4_header_checksum", "unpack",
 ]  # fmt: skip
 
 MAX_DECOMPRESSED: Final = 64 << 20
@@ -50,8 +51,8 @@ def unpack(codec: int, magic: int, payload: Buffer, limit: int, offset: int, pat
         if codec == 2:
             return _unsnap(payload, limit)
         if codec == 3:
-            return _grow(_library().lz4.decompress_into, _with_right_checksum(payload) if magic == 0 else payload, limit)
-        return _grow(_library().zstd.decompress_into, payload, limit)
+            return _grow(cramjam().lz4.decompress_into, _with_right_checksum(payload) if magic == 0 else payload, limit)
+        return _grow(cramjam().zstd.decompress_into, payload, limit)
     except _Full:
         raise_for(Fault.LIMIT_EXCEEDED, offset, path, reason=f"{name} payload of {size} bytes unpacks to more than {limit}")
     except _Unreadable as error:
@@ -90,7 +91,8 @@ class UnpackLimit:
         self.left -= size
 
 
-def _library() -> ModuleType:
+def cramjam() -> ModuleType:
+    """Import the library of snappy, lz4 and zstd."""
     try:
         return importlib.import_module("cramjam")
     except ImportError as error:
@@ -148,7 +150,7 @@ def _unsnap_block(block: Buffer, limit: int) -> Buffer:
     if size > limit:
         raise _Full
     output = bytearray(size)
-    if _decompress(_library().snappy.decompress_raw_into, block, output) != size:
+    if _decompress(cramjam().snappy.decompress_raw_into, block, output) != size:
         raise _Unreadable("it is shorter than it claims")
     return memoryview(output)
 
@@ -167,7 +169,7 @@ def _grow(decompress: Callable[[Any, Any], int], payload: Buffer | bytearray, li
 
 
 def _decompress(decompress: Callable[[Any, Any], int], payload: Buffer | bytearray, output: bytearray) -> int:
-    library = _library()
+    library = cramjam()
     try:
         return decompress(payload, output)
     except library.DecompressionError as error:

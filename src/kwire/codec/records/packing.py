@@ -6,13 +6,10 @@ packed one by one and framed here.
 
 from __future__ import annotations
 
-import importlib
 import zlib
-from types import ModuleType
 from typing import Final
 
-from kwire.codec.records.compression import CODECS, lz4_header_checksum
-from kwire.errors import InputError
+from kwire.codec.records.compression import CODECS, cramjam, lz4_header_checksum
 
 __all__ = ["LEVELS", "pack"]
 
@@ -30,20 +27,13 @@ _LZ4_BLOCK: Final = 64 << 10
 _LZ4_PLAIN: Final = 1 << 31  # the bit of a block's size that says that it is not compressed
 
 
-def _library() -> ModuleType:
-    try:
-        return importlib.import_module("cramjam")
-    except ImportError as error:
-        raise InputError("snappy, lz4 and zstd record batches need the cramjam package: run pip install 'kwire[records]'.") from error
-
-
 def _gzip(plain: bytes, level: int | None) -> bytes:
     member = zlib.compressobj(zlib.Z_DEFAULT_COMPRESSION if level is None else level, zlib.DEFLATED, _GZIP)
     return member.compress(plain) + member.flush()
 
 
 def _snappy(plain: bytes) -> bytes:
-    compress = _library().snappy.compress_raw
+    compress = cramjam().snappy.compress_raw
     view = memoryview(plain)
     parts = [_XERIAL_HEAD]
     for at in range(0, len(view), _SNAPPY_CHUNK):
@@ -56,7 +46,7 @@ def _lz4(plain: bytes, magic: int, level: int | None) -> bytes:
     # Magic 0: clients before 0.10 computed the checksum of the frame's header over the mark too, and brokers expect it (KAFKA-3160).
     check = lz4_header_checksum(_LZ4_MARK + _LZ4_DESCRIPTOR if magic == 0 else _LZ4_DESCRIPTOR)
     parts = [_LZ4_MARK, _LZ4_DESCRIPTOR, bytes((check,))]
-    compress = _library().lz4.compress_block
+    compress = cramjam().lz4.compress_block
     view = memoryview(plain)
     for at in range(0, len(view), _LZ4_BLOCK):
         block = view[at : at + _LZ4_BLOCK]
@@ -82,4 +72,4 @@ def pack(codec: int, magic: int, plain: bytes, level: int | None = None) -> byte
         case "lz4":
             return _lz4(plain, magic, level)
         case _:
-            return bytes(_library().zstd.compress(plain, level=_ZSTD_LEVEL if level is None else level))
+            return bytes(cramjam().zstd.compress(plain, level=_ZSTD_LEVEL if level is None else level))

@@ -328,13 +328,10 @@ class NegotiatingBroker:
         slot = next((each for each in self._slots if each.frame is None), None)
         if slot is None:
             raise KwireError("no request waits for a response")
-        header = slot.header
-        asked = header.api_version if version is None else version
-        slot.frame = self.codec.encode_response(header.correlation_id, body, header.api_key, asked)
-        return self._flush()
+        return self._answer(body, version, slot)
 
-    def _answer(self, body: Any, version: int | None = None) -> list[Outcome]:
-        slot = self._slots[-1]
+    def _answer(self, body: Any, version: int | None = None, slot: _Slot | None = None) -> list[Outcome]:
+        slot = slot or self._slots[-1]
         header = slot.header
         asked = header.api_version if version is None else version
         slot.frame = self.codec.encode_response(header.correlation_id, body, header.api_key, asked)

@@ -11,12 +11,11 @@ literals, LZ4 by a stored block. Only batches of magic 2 may use Zstandard, and 
 
 from __future__ import annotations
 
-import importlib
 import zlib
-from typing import Any, Final
+from typing import Final
 
 from kwire.codec._pure.primitives import read_varint
-from kwire.codec.records.compression import lz4_header_checksum
+from kwire.codec.records.compression import cramjam, lz4_header_checksum
 
 __all__ = ["repack"]
 
@@ -57,10 +56,6 @@ def _gzip(data: bytes, size: int) -> bytes | None:
     return _GZIP_HEADER + body if not left else _GZIP_COMMENT + _FILLER * (left - 1) + b"\0" + body
 
 
-def _cramjam() -> Any:
-    return importlib.import_module("cramjam")
-
-
 def _literal(data: bytes, start: int, stop: int) -> bytes:
     size = stop - start - 1
     if size < 60:
@@ -71,7 +66,7 @@ def _literal(data: bytes, start: int, stop: int) -> bytes:
 
 def _snappy(data: bytes, size: int) -> bytes | None:
     """Lengthen a compressed payload until the size fits: turn copies into literals, split literals."""
-    block = bytes(_cramjam().snappy.compress_raw(data))
+    block = bytes(cramjam().snappy.compress_raw(data))
     at = read_varint(block, 0, len(block))[1]
     left = size - len(block)
     if left < 0:
@@ -143,7 +138,7 @@ def _lz4(data: bytes, size: int, magic: int) -> bytes | None:
 
 
 def _lz4_blocks(data: bytes, size: int) -> bytes | None:
-    compress = _cramjam().lz4.compress_block
+    compress = cramjam().lz4.compress_block
 
     def stored(part: bytes) -> bytes:
         return (len(part) | _LZ4_STORED).to_bytes(4, "little") + part if part else b""

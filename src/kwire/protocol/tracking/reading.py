@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, Final
 
 from kwire.codec.classes import compiled
@@ -18,7 +18,7 @@ from kwire.protocol.rules import rule_of_fault, shown
 from kwire.protocol.tracking.first_fields import column_values, error_code_of, request_fields, response_fields, text_fields, topics_of
 from kwire.protocol.tracking.prefix_reading import Anomaly, read_damaged
 from kwire.schema import catalog
-from kwire.schema.header_versions import header_version_of
+from kwire.schema.header_versions import header_version_of, request_header_versions
 
 __all__ = [
     "Fact", "RequestReading", "ResponseReading", "api_label", "header_reader", "peek_correlation_id", "read_header", "read_request",
@@ -72,15 +72,9 @@ class ResponseReading:
 def header_reader() -> Any:
     source = compiled()
     decoders = {version: source.decoder("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
-    return load_twin("codec", "headers", source.twin).HeaderReader(decoders, _header_versions, _UNKNOWN_API_HEADER)
-
-
-def _header_versions(api_key: int) -> tuple[int, ...] | None:
-    message = catalog().request(api_key)
-    if message is None:
-        return None
-    ranges = message.header_versions
-    return tuple(header_version_of(ranges, version) for version in range(ranges[-1][0].lowest + 1))
+    return load_twin("codec", "headers", source.twin).HeaderReader(
+        decoders, partial(request_header_versions, catalog()), _UNKNOWN_API_HEADER
+    )
 
 
 @cache
