@@ -98,23 +98,15 @@ class BrokerCertificate:
 
 @dataclass(frozen=True)
 class Broker:
-    """A running broker.
-
-    Attributes:
-        plain, sasl: ports on 127.0.0.1; the second one accepts user `alice` with password `secret` by PLAIN, and `scrambled` by
-            SCRAM-SHA-256.
-        tls, sasl_tls: the same over TLS, the first one with a client certificate; 0 without `BrokerCertificate`.
-        folder: its files; `broker.log`, `pushed.txt` with metrics of clients (`TelemetrySink.java`), and `requests.log` if its logger
-            `kafka.request.logger` has level DEBUG.
-    """
+    """A running broker; ports are on 127.0.0.1."""
 
     release: str
     plain: int
-    sasl: int
-    tls: int
+    sasl: int  # user `alice` has password `secret` by PLAIN, and `scrambled` by SCRAM-SHA-256
+    tls: int  # with a client certificate; 0 without `BrokerCertificate`
     sasl_tls: int
     libs: Path  # folder with its jars
-    folder: Path
+    folder: Path  # `broker.log`, `pushed.txt` of `TelemetrySink.java`, `requests.log` if `kafka.request.logger` has level DEBUG
     process: subprocess.Popen[bytes]
 
     @property

@@ -55,11 +55,7 @@ class SeriesStreams(Protocol):
 
 
 class SeriesCarry:
-    """State of a series between two files: its connections.
-
-    Attributes:
-        half_open: connections with only a SYN and maybe a reset, packed (`kwire.capture.half_open`), the oldest first.
-    """
+    """State of a series between two files: its connections."""
 
     __slots__ = (
         "begun", "by_hosts", "ended_early", "half_open", "latest_ns", "live", "lives", "packets", "scan", "share", "strays", "watched",
@@ -69,7 +65,7 @@ class SeriesCarry:
         self.share = share  # (k, n) to keep only the connections of share k of n
         self.by_hosts = by_hosts  # whether all connections between two hosts are in one share (`is_of_share`)
         self.live: dict[bytes, TcpConnection] = {}  # open and lingering connections by endpoints (`TcpConnection.key`)
-        self.half_open: dict[bytes, bytes] = {}
+        self.half_open: dict[bytes, bytes] = {}  # with only a SYN and maybe a reset, packed, the oldest first
         self.ended_early = 0  # connections that `MAX_OPEN` ended
         self.lives: PairCounts | RecentPairs = PairCounts()  # number of connections by pair of endpoints
         self.packets = 0  # number of TCP packets so far

@@ -40,13 +40,7 @@ Lose = Callable[[int, bool, int, int], None]
 
 
 class Flow:
-    """State of one direction.
-
-    Attributes:
-        packets, payload_packets, bytes, bytes_cut, bytes_lost, gaps, retransmissions, duplicates, strays: counters. `bytes` counts
-            delivered bytes and `gaps` ranges cut by snaplen or lost. A duplicate is a packet captured twice; a stray is far outside the
-            window.
-    """
+    """State of one direction."""
 
     __slots__ = (
         "anchored", "bytes", "bytes_cut", "bytes_lost", "duplicates", "fin_at", "finished", "gaps", "isn", "next", "packets",
@@ -65,13 +59,13 @@ class Flow:
         self.recent: list[int] = []
         self.packets = 0
         self.payload_packets = 0
-        self.bytes = 0
+        self.bytes = 0  # delivered
         self.bytes_cut = 0
         self.bytes_lost = 0
-        self.gaps = 0
+        self.gaps = 0  # ranges cut by snaplen or lost
         self.retransmissions = 0
-        self.duplicates = 0
-        self.strays = 0
+        self.duplicates = 0  # packets captured twice
+        self.strays = 0  # packets far outside the window
 
     @property
     def start(self) -> int | None:

@@ -89,31 +89,18 @@ class FragmentedPacket:
 
 @dataclass(slots=True)
 class ScanCarry:
-    """State of the scan between the files of a series.
-
-    Attributes:
-        fragmented: fragmented IP packets by identity, in the order of their first fragments, limited by `MAX_FRAGMENTED_PACKETS` and
-            `MAX_FRAGMENT_BYTES`.
-        exported: next sequence numbers of both directions by endpoint pair. Exported PDUs have none, so the scan numbers them as a stream
-            without holes.
-    """
+    """State of the scan between the files of a series: fragmented IP packets by identity, in the order of their first fragments."""
 
     fragmented: dict[bytes, FragmentedPacket] = field(default_factory=dict)
-    exported: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+    exported: dict[bytes, tuple[int, int]] = field(default_factory=dict)  # next sequence numbers by endpoint pair; exported PDUs have none
 
 
 @dataclass(slots=True)
 class FileState:
     """State of the scan of one file between two chunks; times are nanoseconds since 1970, UTC.
 
-    Attributes:
-        packets, tcp, fragments, others, unreadable: packets by kind, as in `kwire.capture.files.capture_chunks.FileFacts`; `tcp` counts
-        rows.
-        captured_bytes, original_bytes: sums over all packets, in the file and on the wire.
-        secrets: offset and size of each key log in the Decryption Secrets Blocks of the latest chunk; the caller reads them.
-        strict: whether a pcapng block with two different lengths, or an odd pcap record, ends the scan like damage. In pcap, a record is
-            read only once the next header is present, and dropped if that header suggests an overwritten end;
-            `kwire.capture.files.damaged_records` then finds the valid records.
+    If `strict`, a pcapng block with two different lengths, or an odd pcap record, ends the scan like damage. In pcap, a record is then read
+    only once the next header is present, and dropped if that header suggests an overwritten end; `files.damaged_records` finds valid ones.
     """
 
     kind: int  # `PCAP`, `PCAPNG` or `ROUTED`
@@ -125,16 +112,16 @@ class FileState:
     time_ns: int = 0  # time of the latest packet; a simple packet block has none of its own and takes it
     start_ns: int | None = None
     end_ns: int | None = None
-    packets: int = 0
-    tcp: int = 0
+    packets: int = 0  # all; those by kind follow, as in `FileFacts`
+    tcp: int = 0  # rows
     fragments: int = 0
     others: int = 0
     unreadable: int = 0
     unread: dict[int, int] = field(default_factory=dict)  # packets of unknown link types, by link type
-    captured_bytes: int = 0
-    original_bytes: int = 0
+    captured_bytes: int = 0  # sum over all packets
+    original_bytes: int = 0  # the same on the wire
     cut_bytes: int = 0  # TCP payload cut by snaplen
-    secrets: list[tuple[int, int]] = field(default_factory=list)
+    secrets: list[tuple[int, int]] = field(default_factory=list)  # offset and size of key logs in the latest chunk's blocks
     carry: ScanCarry = field(default_factory=ScanCarry)  # state between files
     strict: bool = False
     ended: bool = False  # nothing follows the chunk: its last record is read without a header behind it
@@ -150,14 +137,7 @@ class FileState:
 
 @dataclass(slots=True)
 class PacketColumns:
-    """TCP packets of one chunk. An IP fragment is a row with its part of the TCP payload.
-
-    Attributes:
-        seq, ack, signature: uint32; two copies of one packet have one signature, a retransmission has another.
-        offset: position of the first payload byte in the chunk followed by `spilled` (int64).
-        captured, original: payload bytes in the file and on the wire (int32).
-        keys: distinct endpoint pairs: IP version, address a, port a, address b, port b; a is the smaller.
-    """
+    """TCP packets of one chunk. An IP fragment is a row with its part of the TCP payload."""
 
     number: array[int] = field(default_factory=lambda: array("q"))  # position of the packet in its file, from 1 as Wireshark counts (int64)
     time_ns: array[int] = field(default_factory=lambda: array("q"))  # int64
@@ -166,11 +146,11 @@ class PacketColumns:
     seq: array[int] = field(default_factory=lambda: array("I"))
     ack: array[int] = field(default_factory=lambda: array("I"))
     flags: array[int] = field(default_factory=lambda: array("h"))  # the TCP flag bits (int16)
-    offset: array[int] = field(default_factory=lambda: array("q"))
-    captured: array[int] = field(default_factory=lambda: array("i"))
-    original: array[int] = field(default_factory=lambda: array("i"))
-    signature: array[int] = field(default_factory=lambda: array("I"))
-    keys: list[bytes] = field(default_factory=list)
+    offset: array[int] = field(default_factory=lambda: array("q"))  # first payload byte in the chunk followed by `spilled` (int64)
+    captured: array[int] = field(default_factory=lambda: array("i"))  # payload bytes in the file (int32)
+    original: array[int] = field(default_factory=lambda: array("i"))  # the same on the wire (int32)
+    signature: array[int] = field(default_factory=lambda: array("I"))  # equal for copies of one packet (uint32)
+    keys: list[bytes] = field(default_factory=list)  # distinct pairs: IP version, address a, port a, address b, port b; a is the smaller
     consumed: int = 0  # bytes of the chunk that are done; the rest begins the next chunk
     damaged: bool = False  # the record at `consumed` has an impossible length: nothing behind it can be read
     spilled: bytes = b""  # payload of fragments that had to wait for the first of their packet, nearly always empty

@@ -72,17 +72,13 @@ class RuleShape(NamedTuple):
 
 
 class Marking(NamedTuple):
-    """Leaves that a walk finds, in a plan that has them as its projection.
-
-    Attributes:
-        singles, registers: leaf of each, an index of `leaves`.
-    """
+    """Leaves that a walk finds, in a plan that has them as its projection."""
 
     plan: Plan
     leaves: tuple[Leaf, ...]
-    singles: tuple[int, ...]
+    singles: tuple[int, ...]  # leaf of each, an index of `leaves`
     rules: tuple[RuleShape, ...]
-    registers: tuple[int, ...]
+    registers: tuple[int, ...]  # leaf of each
     owners: tuple[int, ...]  # block in which each register is filled; the register is cleared at the block's beginning
     elements: tuple[int, ...] = ()  # operations of arrays of structs whose elements the walk records, because an edit may drop some
 

@@ -26,19 +26,15 @@ IdentityFault = Literal["instance_id_invalid", "client_id_ignored", "instance_id
 
 
 class ClientIds:
-    """Client ids of one connection: each request's own (`per_request`), or the first one under request header 3 (`first_wins`, KIP-1313).
-
-    Attributes:
-        ignored: ignored later ids, at most `MOST_IGNORED`.
-        bytes_sent: bytes of client ids on the wire, with their lengths.
-    """
+    """Client ids of one connection: each request's own (`per_request`), or the first one under request header 3 (`first_wins`,
+    KIP-1313)."""
 
     MOST_IGNORED: Final = 16
 
     def __init__(self, policy: ClientIdPolicy = "per_request") -> None:
         self.policy = policy
-        self.ignored: list[str] = []
-        self.bytes_sent = 0
+        self.ignored: list[str] = []  # later ids, at most `MOST_IGNORED`
+        self.bytes_sent = 0  # of client ids on the wire, with their lengths
         self._first: str | None = None
 
     def see(self, header_version: int, client_id: str | None) -> str:
@@ -57,30 +53,19 @@ class ClientIds:
 
 @dataclass(slots=True)
 class ConnectedClient:
-    """One open connection.
+    """One open connection."""
 
-    Attributes:
-        connection: name that the caller gave it.
-        opened: nanoseconds.
-        principal: None without authentication.
-        software_name, software_version: `unknown` if not sent, `not_observed` if not seen.
-        client_id: client id in force.
-        instance_id: client instance id, None before one is known.
-        requests: number of requests so far.
-        node: broker of the connection.
-    """
-
-    connection: str
-    opened: int
+    connection: str  # name that the caller gave it
+    opened: int  # nanoseconds
     listener: str
     processor: str
-    principal: str | None
-    software_name: str
+    principal: str | None  # None without authentication
+    software_name: str  # `unknown` if not sent, `not_observed` if not seen
     software_version: str
-    node: str | None = None
-    client_id: str = ""
-    instance_id: Uuid | None = None
-    requests: int = 0
+    node: str | None = None  # broker of the connection
+    client_id: str = ""  # the one in force
+    instance_id: Uuid | None = None  # None before one is known
+    requests: int = 0  # number so far
     client_ids: ClientIds = field(default_factory=ClientIds, repr=False)
     instance_rule: InstanceIdRule = field(default_factory=InstanceIdRule, repr=False)
 

@@ -21,16 +21,11 @@ class NodeMismatch(NamedTuple):
 
 
 class NodeAddresses:
-    """Nodes of one cluster.
-
-    Attributes:
-        cluster_id: None until a response names it.
-        mismatches: addresses that answered for another node, each once.
-    """
+    """Nodes of one cluster."""
 
     def __init__(self) -> None:
-        self.cluster_id: str | None = None
-        self.mismatches: list[NodeMismatch] = []
+        self.cluster_id: str | None = None  # None until a response names it
+        self.mismatches: list[NodeMismatch] = []  # addresses that answered for another node, each once
         self._nodes: dict[int, BrokerNode] = {}
         self._by_address: dict[tuple[str, int], int] = {}
 

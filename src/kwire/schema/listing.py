@@ -27,16 +27,12 @@ _LISTENER_NAMES = {"zk_broker": "zkBroker", "broker": "broker", "controller": "c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiRow:
-    """An api.
-
-    Attributes:
-        request_versions, response_versions: every version ever released.
-    """
+    """An api."""
 
     api_key: int
     name: str
     former_names: tuple[str, ...]  # names in older releases, `AlterIsr` of `AlterPartition`
-    request_versions: Versions
+    request_versions: Versions  # every version ever released
     response_versions: Versions
     accepted: Versions | None  # versions that the release accepts on any kind of node; None without the api or without a release
     flexible_since: int | None  # first version with compact lengths and tagged fields, or None

@@ -29,25 +29,18 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiChange:
-    """Changes of one api.
-
-    Attributes:
-        before, after: versions that some kind of node accepts, None if the release does not have the api.
-        versions_added, versions_removed: versions that only one release accepts.
-        deprecated, undeprecated: versions marked deprecated by only one release, and accepted by the newer one.
-        listeners_before, listeners_after: kinds of node that accept it (`zk_broker`, `broker`, `controller`).
-    """
+    """Changes of one api, by its versions and kinds of node that a release accepts (None or empty without the api)."""
 
     api_key: int
     name: str
     change: Literal["added", "removed", "changed"]
     before: Versions | None
     after: Versions | None
-    versions_added: tuple[int, ...]
+    versions_added: tuple[int, ...]  # that only one release accepts
     versions_removed: tuple[int, ...]
-    deprecated: tuple[int, ...] = ()
+    deprecated: tuple[int, ...] = ()  # marked so by only one release, and accepted by the newer one
     undeprecated: tuple[int, ...] = ()
-    listeners_before: tuple[str, ...] = ()
+    listeners_before: tuple[str, ...] = ()  # `zk_broker`, `broker`, `controller`
     listeners_after: tuple[str, ...] = ()
     fields: tuple[FieldChange, ...]  # field changes of the added versions, and renamed fields of others
 

@@ -70,39 +70,31 @@ _EXPORTED_KIND: Final = {
 
 
 class PacketView:
-    """Window on one packet.
-
-    Attributes:
-        at, end, cut: offsets in `data` of the next byte and of the end of the stored bytes, and number of bytes cut off. version, source,
-        target, identification: values of the innermost IP header, addresses packed; version 0 before the first one. protocol, fragment_id,
-        fragment_at, more: values of an IP fragment: protocol, identification, offset in bytes, and whether others follow.
-        numbers: values of an exported PDU: its sequence number, the number of its end, the other side's number, and the TCP flags; None if
-            it has none.
-    """
+    """Window on one packet; `at` and `end` are offsets in `data` of the next byte and of the end of the stored bytes."""
 
     __slots__ = (
         "at", "cut", "data", "end", "fragment_at", "fragment_id", "header", "identification", "more", "numbers", "ports",
         "protocol", "source", "target", "version",
     )  # fmt: skip
 
-    version: int
-    source: bytes
+    version: int  # of the innermost IP header, as the next three; 0 before the first one
+    source: bytes  # address, packed
     target: bytes
     identification: int
     header: int  # bytes of the TCP header
-    protocol: int
+    protocol: int  # of an IP fragment, as the next three
     fragment_id: int
-    fragment_at: int
-    more: bool
+    fragment_at: int  # offset in bytes
+    more: bool  # whether other fragments follow
     ports: bytes  # of an exported PDU, packed as in a TCP header
-    numbers: tuple[int, int, int, int] | None
+    numbers: tuple[int, int, int, int] | None  # of an exported PDU: its own, that of its end, the other side's; TCP flags
 
     def __init__(self, data: bytes, at: int, end: int, cut: int) -> None:
         # the rest is set by the layer that has it
         self.data = data
         self.at = at
         self.end = end
-        self.cut = cut
+        self.cut = cut  # number of bytes cut off
         self.version = 0
 
     def find(self, link_type: int) -> int:

@@ -37,17 +37,11 @@ _HELD_BYTES_A_SHARE: Final = 1 << 20
 
 @dataclass(slots=True)
 class RangeFacts:
-    """Result of a task of the first step.
-
-    Attributes:
-        start: offset of its first record; None without one. In compressed files, it and `border` are virtual offsets
-            (`kwire.capture.dividing.file_ranges`).
-        compression, sha256, stored_bytes: values of the file, if one range is the whole file.
-        blocks: digests of the file's blocks that begin in the range (`kwire.capture.dividing.block_hash`), if there are several ranges.
-    """
+    """Result of a task of the first step. In compressed files, `start` and `border` are virtual offsets
+    (`kwire.capture.dividing.file_ranges`)."""
 
     part: int  # number of the range in the file
-    start: int | None = None
+    start: int | None = None  # offset of its first record; None without one
     border: int | None = None  # begin of the next range, None at the end of the file
     end: int = 0  # first byte that was not read as a record; in compressed files `border`, if all up to there was read
     length: int = 0  # bytes of records, unpacked
@@ -55,10 +49,10 @@ class RangeFacts:
     reason: str = ""  # clause why not all was read, or empty
     is_log: bool = False  # it is a request log, which has no packets to route
     state: FileState = field(default_factory=lambda: FileState(PCAP))  # counts of the range
-    compression: Literal["gzip", "zstd"] | None = None
+    compression: Literal["gzip", "zstd"] | None = None  # of the file, as the next two, if one range is all of it
     sha256: str = ""
     stored_bytes: int = 0
-    blocks: bytes = b""
+    blocks: bytes = b""  # digests of the file's blocks that begin in the range, if there are several ranges
     damages: Damages = field(default_factory=Damages)  # of the file, if one range is all of it; a part of a file is not read behind damage
     secrets: list[SecretsBlock] = field(default_factory=list)  # Decryption Secrets Blocks of the range
     error: str = ""  # reason why nothing of the file can be read, or empty

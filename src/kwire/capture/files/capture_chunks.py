@@ -65,12 +65,7 @@ class FileFacts:
 
 
 class FileReading:
-    """Progress of reading a file.
-
-    Attributes:
-        state: state of the scan.
-        position: offset in the (decompressed) file after the last record read.
-    """
+    """Progress of reading a file: state of the scan, and offset in the (decompressed) file after the last record read."""
 
     __slots__ = ("damages", "position", "reason", "state")
 

@@ -198,11 +198,7 @@ def _is_packet(data: bytes, at: int, captured: int, original: int, link_type: in
 
 
 class _PcapRecords(_Records):
-    """Records of a pcap file.
-
-    Attributes:
-        stops_behind: whether `right` found exactly one valid record.
-    """
+    """Records of a pcap file; `stops_behind` tells whether `right` found exactly one valid record."""
 
     def __init__(self, state: FileState) -> None:
         super().__init__(state)

@@ -28,12 +28,7 @@ EpochKind = Literal["early", "handshake", "data"]
 
 
 class Epoch:
-    """One set of keys.
-
-    Attributes:
-        next_secret: traffic secret after the next KeyUpdate of TLS 1.3; empty for TLS 1.2. Earlier secrets are dropped, so that a stored
-            state has no secret of a key log.
-    """
+    """One set of keys. Earlier secrets are dropped, so that a stored state has no secret of a key log."""
 
     __slots__ = ("cipher", "kind", "next_secret", "sequence", "suite")
 
@@ -41,7 +36,7 @@ class Epoch:
         self.kind = kind  # kind of data; `data` for all of TLS 1.2
         self.suite = suite
         self.cipher = cipher
-        self.next_secret = next_secret
+        self.next_secret = next_secret  # after the next KeyUpdate of TLS 1.3; empty for TLS 1.2
         self.sequence = 0  # number of the next record
 
     @classmethod

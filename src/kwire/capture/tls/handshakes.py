@@ -46,13 +46,7 @@ _LATE_RECORDS: Final = 64  # records of a direction whose ServerHello is not in 
 
 
 class Handshakes:
-    """Facts of the handshake messages of both sides.
-
-    Attributes:
-        version, cipher, alpn: negotiated values, as texts.
-        certificate_faults: (side, not_before, not_after, time, packet) of certificates that were not valid.
-        lost: whether bytes of the connection are missing.
-    """
+    """Facts of the handshake messages of both sides; `lost` tells whether bytes are missing."""
 
     __slots__ = (
         "_completed", "_directions", "_saw_certificate", "_session", "_suite", "_transcript", "_tried_late", "_version", "alpn",
@@ -76,7 +70,7 @@ class Handshakes:
         self.cipher: str | None = None
         self.alpn: str | None = None
         self.subject: str | None = None  # of the client certificate, also of a resumed session
-        self.certificate_faults: list[tuple[int, int, int, int, int]] = []
+        self.certificate_faults: list[tuple[int, int, int, int, int]] = []  # not valid: side, not_before, not_after, time, packet
         self.resumed = self.retried = self.renegotiated = self.lost = False
         self.key_use: Literal["found", "none"] = "none"  # `found` if the key log has this connection's client random, else `none`
 

@@ -42,13 +42,9 @@ class TlsOptions:
 
 
 class Session(NamedTuple):
-    """State for connections that resume a session; `repr` shows no secret.
+    """State for connections that resume a session; `repr` shows no secret."""
 
-    Attributes:
-        label, name: position in the key log of the master secret of TLS 1.2; empty for TLS 1.3, and for a derived one.
-    """
-
-    label: str = ""
+    label: str = ""  # place in the key log of the master secret of TLS 1.2, with `name`; else empty
     name: bytes = b""
     derived: bytes = b""  # master secret from a premaster secret: no key log has it
     subject: str | None = None  # of the client certificate, None without one
