@@ -82,11 +82,7 @@ def _row(fact: dict[str, Any]) -> Row | None:
     if not any(plain.values()):
         return None
     row["accepts"] = plain["accepts"]
-    for what, same_as in (
-        ("advertises", "accepts"),
-        ("accepts_with_unstable", "accepts"),
-        ("advertises_with_unstable", "advertises"),
-    ):
+    for what, same_as in (("advertises", "accepts"), ("accepts_with_unstable", "accepts"), ("advertises_with_unstable", "advertises")):
         if plain[what] != plain[same_as]:
             row[what] = plain[what]
     if fact["deprecated"] is not None:

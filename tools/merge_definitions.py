@@ -77,9 +77,7 @@ def _rename_structs(message: Message, newer: Message) -> Message:
     def rename(fields: tuple[Field, ...]) -> tuple[Field, ...]:
         return tuple(
             replace(
-                each,
-                type=("[]" if each.is_array else "") + wanted.get(each.element_type, each.element_type),
-                fields=rename(each.fields),
+                each, type=("[]" if each.is_array else "") + wanted.get(each.element_type, each.element_type), fields=rename(each.fields)
             )
             for each in fields
         )

@@ -49,11 +49,7 @@ RULES: Final[dict[str, Rule]] = {
         Rule("tags_out_of_order", "warning", "The tagged fields of {message} are not in ascending order: {tags}."),
         Rule("tag_repeated", "warning", "Tag {tag} occurs more than once in {message}."),
         # identity and negotiation
-        Rule(
-            "client_software_invalid",
-            "error",
-            "Brokers reject client software {name} {version} with error 42 (invalid {faulty}).",
-        ),
+        Rule("client_software_invalid", "error", "Brokers reject client software {name} {version} with error 42 (invalid {faulty})."),
         Rule("api_versions_out_of_order", "error", "ApiVersions was sent between SaslHandshake and the end of authentication."),
         Rule("api_versions_key_repeated", "warning", "The ApiVersions response lists API key {api_key} more than once."),
         Rule("api_versions_refused", "info", "The broker does not support ApiVersions v{version} and answered in version 0 with error 35."),
@@ -77,11 +73,7 @@ RULES: Final[dict[str, Rule]] = {
         Rule("tls_unverified", "info", "{size} bytes were decrypted without verification, from records whose end is missing."),
         # groups (KIP-559)
         Rule("group_protocol_missing", "error", "{request} must have a protocol type and name; the type is {type}, the name is {name}."),
-        Rule(
-            "group_protocol_inconsistent",
-            "error",
-            "The response to {request} has protocol {what} {sent}, the request has {known}.",
-        ),
+        Rule("group_protocol_inconsistent", "error", "The response to {request} has protocol {what} {sent}, the request has {known}."),
         Rule("group_protocol_refused", "warning", "{request} was rejected with INCONSISTENT_GROUP_PROTOCOL; the member has {offered}."),
         # telemetry (KIP-714)
         Rule("telemetry_cut", "warning", "A push of {size} bytes has {held} metric points; only the first {kept} are kept."),

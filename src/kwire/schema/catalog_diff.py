@@ -51,10 +51,7 @@ def diff_catalogs(one: Catalog, other: Catalog) -> ReleaseDiff:
     roots = _root(one), _root(other)
     released = roots[0] is not roots[1] and any(isinstance(root, ReleaseCatalog) for root in roots)
     return ReleaseDiff(
-        older=one.name,
-        newer=other.name,
-        apis=tuple(_apis(one, other, released)),
-        messages=() if released else tuple(_messages(one, other)),
+        older=one.name, newer=other.name, apis=tuple(_apis(one, other, released)), messages=() if released else tuple(_messages(one, other))
     )
 
 

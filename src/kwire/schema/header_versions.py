@@ -49,14 +49,7 @@ def derive_header_versions(kind: str, api_key: int | None, flexible: Versions) -
 
 
 def parse_header_versions(
-    given: Mapping[str, object],
-    *,
-    name: str,
-    kind: str,
-    api_key: int | None,
-    valid: Versions,
-    flexible: Versions,
-    from_zero: bool = True,
+    given: Mapping[str, object], *, name: str, kind: str, api_key: int | None, valid: Versions, flexible: Versions, from_zero: bool = True
 ) -> HeaderVersions:
     """Read and check the `headerVersions` of a definition: version range (`"0"`, `"1-2"`, `"3+"`) to header version, both text.
 

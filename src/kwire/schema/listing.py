@@ -11,16 +11,7 @@ from kwire.schema.model import NO_VERSIONS, Catalog, Field, Message, Versions
 from kwire.schema.release_table import LISTENERS, Release, releases
 from kwire.schema.stored import catalog
 
-__all__ = [
-    "ApiRow",
-    "FieldRow",
-    "MessageRows",
-    "TaggedFieldRow",
-    "find_messages",
-    "list_apis",
-    "list_tagged_fields",
-    "show",
-]
+__all__ = ["ApiRow", "FieldRow", "MessageRows", "TaggedFieldRow", "find_messages", "list_apis", "list_tagged_fields", "show"]
 
 _LISTENER_NAMES = {"zk_broker": "zkBroker", "broker": "broker", "controller": "controller"}
 

@@ -76,12 +76,7 @@ class FileReading:
 
 
 def iter_chunks(
-    name: str,
-    source: CaptureSource,
-    scan: ScanCarry,
-    chunk_bytes: int,
-    progress: Callable[[int], None],
-    before: FileReading | None = None,
+    name: str, source: CaptureSource, scan: ScanCarry, chunk_bytes: int, progress: Callable[[int], None], before: FileReading | None = None
 ) -> Generator[tuple[bytes, PacketColumns], None, FileFacts]:
     """Read a file to its end; the generator returns the facts.
 

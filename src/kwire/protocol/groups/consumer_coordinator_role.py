@@ -12,12 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from kwire import messages
 from kwire.codec.uuids import Uuid
-from kwire.protocol.groups.consumer_group_states import (
-    CONSUMER_GROUP,
-    AtCoordinator,
-    ConsumerGroupEvent,
-    ConsumerGroupState,
-)
+from kwire.protocol.groups.consumer_group_states import CONSUMER_GROUP, AtCoordinator, ConsumerGroupEvent, ConsumerGroupState
 from kwire.protocol.groups.consumer_member_role import JOIN_EPOCH, LEAVE_EPOCH, LEAVE_FOR_A_WHILE_EPOCH
 from kwire.protocol.groups.consumer_outcomes import Partitions
 from kwire.protocol.groups.consumer_reconciliation import ConsumerMember, is_subset, reconcile

@@ -29,10 +29,7 @@ PROTOCOL_TYPES: Final = {
     "connect": ("ConnectProtocolMetadata", "ConnectProtocolAssignment"),
 }
 # assignor -> message of the user data in its subscriptions, versions to try, the newest first (nothing in the bytes names their version)
-USER_DATA: Final = {
-    "sticky": ("StickyAssignorUserData", (1, 0)),
-    "cooperative-sticky": ("CooperativeStickyAssignorUserData", (0,)),
-}
+USER_DATA: Final = {"sticky": ("StickyAssignorUserData", (1, 0)), "cooperative-sticky": ("CooperativeStickyAssignorUserData", (0,))}
 _NULL_BYTES: Final = b"\xff\xff\xff\xff"  # null of a field of type bytes
 
 

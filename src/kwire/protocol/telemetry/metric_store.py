@@ -81,11 +81,4 @@ class MetricStore:
         return points
 
     def _point(self, name: str, kind: str, value: int | float | str, labels: _Labels, t: int) -> dict[str, Any]:
-        return {
-            "metric": name,
-            "type": kind,
-            "value": value,
-            "attributes": dict(labels),
-            "resource": self.resource,
-            "time_unix_nano": t,
-        }
+        return {"metric": name, "type": kind, "value": value, "attributes": dict(labels), "resource": self.resource, "time_unix_nano": t}
