@@ -94,11 +94,8 @@ BUILTIN_TAGS: Final[Mapping[str, BuiltinTag]] = {
 
 
 def parse_tag(name: str, value: str) -> Any:
-    """Return the parsed value of a built-in tag, the text of any other.
-
-    Raises:
-        InputError: the value of a built-in tag does not have its format.
-    """
+    """Return the parsed value of a built-in tag, the text of any other. Raises InputError: the value of a built-in tag does not have its
+    format."""
     tag = BUILTIN_TAGS.get(name)
     if tag is None:
         return value
@@ -115,11 +112,8 @@ def format_tag(name: str, value: Any) -> str:
 
 
 def user_tags(lines: Iterable[str]) -> dict[str, str]:
-    """Return the tags in a broker's properties file: its lines ``tag.NAME = VALUE``; the last line of a name counts.
-
-    Raises:
-        InputError: a tag has no name, or the name of a built-in one.
-    """
+    """Return the tags in a broker's properties file: its lines ``tag.NAME = VALUE``; the last line of a name counts. Raises InputError: a
+    tag has no name, or the name of a built-in one."""
     found: dict[str, str] = {}
     for line in lines:
         key, equals, value = line.strip().partition("=")

@@ -90,16 +90,13 @@ class ClientRegistry:
         client_ids: policy of `ClientIds`.
         gauge_cap: combinations that the gauge counts separately; the rest counts as `other`.
         most_instances: instance ids remembered after their connections closed; the oldest are dropped first.
-
-    Attributes:
-        open: open connections by name, oldest first.
     """
 
     def __init__(self, *, client_ids: ClientIdPolicy = "per_request", gauge_cap: int = 100, most_instances: int = 100_000) -> None:
         self.client_ids: ClientIdPolicy = client_ids
         self.gauge_cap = gauge_cap
         self.most_instances = most_instances
-        self.open: dict[str, ConnectedClient] = {}
+        self.open: dict[str, ConnectedClient] = {}  # open connections by name, oldest first
         self._closed: dict[str, ConnectedClient] = {}
         self._instances: dict[Uuid, set[tuple[str, str]]] = {}
 
@@ -135,11 +132,7 @@ class ClientRegistry:
         return client
 
     def closed(self, connection: str) -> ConnectedClient:
-        """Remove a connection and return it; `follow` may still complete it.
-
-        Raises:
-            KeyError: no such connection is open.
-        """
+        """Remove a connection and return it; `follow` may still complete it. Raises KeyError: no such connection is open."""
         client = self.open.pop(connection)
         if len(self._closed) >= _MOST_CLOSED:
             del self._closed[next(iter(self._closed))]

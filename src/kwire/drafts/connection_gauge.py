@@ -42,11 +42,7 @@ def mbean_name(key: GaugeKey) -> str:
 
 
 def gauge_key(mbean: str) -> GaugeKey:
-    """Return the labels in an MBean's name, whatever the order of its properties.
-
-    Raises:
-        InputError: the name is not one of this gauge.
-    """
+    """Return the labels in an MBean's name, whatever the order of its properties. Raises InputError: the name is not one of this gauge."""
     domain, _, rest = mbean.partition(":")
     found = {match[1]: _unquoted(match[2]) for match in _PROPERTY.finditer(rest)}
     if domain != _DOMAIN or found.pop("type", "") != _TYPE or found.keys() != set(_PROPERTIES) or _PROPERTY.sub("", rest):

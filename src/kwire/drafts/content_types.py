@@ -40,11 +40,8 @@ ACCEPTED_CONTENT_TYPES: Final = tuple(map(_otlp, (4, 3, 1, 2, 0)))
 
 
 def parse_content_type(text: str) -> ContentType:
-    """Parse a content type.
-
-    Raises:
-        UnsupportedEncoding: it has no `type` with a format and a version, or a compression that Kafka does not have.
-    """
+    """Parse a content type. Raises UnsupportedEncoding: it has no `type` with a format and a version, or a compression that Kafka does not
+    have."""
     found = _FORM.fullmatch(text.strip())
     if found is None:
         raise UnsupportedEncoding(f"{text[:80]!r} is not TYPE[+COMPRESSION];type=FORMATVERSION")

@@ -57,10 +57,7 @@ def _taken(release: Release) -> set[tuple[int, int]]:
 @cache
 def protocol_range(release: str) -> ProtocolRange:
     """Return the range that brokers of a release state: the lowest number that it accepts, the highest that it or an older one added.
-
-    Raises:
-        InputError: no such release.
-    """
+    Raises InputError: no such release."""
     resolved = releases().resolve(release)
     numbers = {(entry.api_key, entry.api_version): entry.added for entry in protocol_registry()}
     before = [numbers[key] for each in releases() if each <= resolved for key in _taken(each)]
