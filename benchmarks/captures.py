@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kwire.capture.impl import series_carry
-from kwire.capture.reader import finish_series, read_piece
+from kwire.capture.reader import read_piece
 from kwire.capture.sink import StreamSink
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "upgrade-fleet.pcap.gz"
@@ -209,7 +209,7 @@ def exchanges(capture: Path) -> list[Exchange]:
     """The frames of a capture, paired by correlation id."""
     carry, sink = series_carry(), _Streams()
     read_piece(str(capture), carry, sink)
-    finish_series(carry, sink)
+    carry.finish(sink)
     found = []
     for (_, server_is_a), streams in sink.pairs.items():
         requests, responses = map(_frames, streams[::-1] if server_is_a else streams)

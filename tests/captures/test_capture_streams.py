@@ -15,7 +15,7 @@ import pytest
 
 from carried_state import carried
 from kwire.capture.carry import SeriesCarry
-from kwire.capture.reader import finish_series, read_piece
+from kwire.capture.reader import read_piece
 
 DATA = Path(__file__).parent / "data"
 NAMES = sorted(json.loads((DATA / "truth.json").read_text()))
@@ -32,7 +32,7 @@ def read(notes: Notes, *pieces: Any) -> Any:
     for piece in pieces:
         read_piece(piece, carry, heard)
         carry = carried(carry)
-    finish_series(carry, heard)
+    carry.finish(heard)
     return heard
 
 

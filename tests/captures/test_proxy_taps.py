@@ -13,7 +13,7 @@ import pytest
 from kwire import analysis
 from kwire.analysis import Options
 from kwire.capture.impl import series_carry
-from kwire.capture.reader import finish_series, read_piece
+from kwire.capture.reader import read_piece
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
 from kwire.proxy.config import ListenerConfig, ProxyConfig, TapConfig
@@ -74,7 +74,7 @@ def played(capture: str, port: int, folder: Path, **more: Any) -> tuple[str, str
     taps = Taps(ProxyConfig(listeners=[ListenerConfig(listen=":0", broker="b:1")], **made))
     carry, sink = series_carry(), Played(taps, port)
     read_piece(capture, carry, sink)
-    finish_series(carry, sink)
+    carry.finish(sink)
     taps.close()
     return str(folder / "tap_00001.pcapng"), str(folder / "request_log_00001.jsonl")
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from kafka_bytes import api_versions, framed, head, heartbeat, produce
 from kwire.capture.carry import SeriesCarry
-from kwire.capture.reader import finish_series, read_piece
+from kwire.capture.reader import read_piece
 from kwire.capture.tcp import TcpConnection
 from kwire.codec.impl import load_twin
 from kwire.protocol.events import Asked, RequestCompleted
@@ -80,7 +80,7 @@ def conversations() -> list[list[Frame]]:
     for path in CAPTURES:
         frames, carry = Frames(), SeriesCarry()
         read_piece(io.BytesIO(gzip.decompress(path.read_bytes())), carry, frames)
-        finish_series(carry, frames)
+        carry.finish(frames)
         found += [each[:MOST_FRAMES] for each in frames.conversations.values() if len(each) > 3]
     return found
 

@@ -15,7 +15,7 @@ import pytest
 from kafka_bytes import framed, head, heartbeat, ok, rows, rules
 from kwire.capture.carry import SeriesCarry
 from kwire.capture.packet_columns import ACK, SYN
-from kwire.capture.reader import finish_series, read_piece
+from kwire.capture.reader import read_piece
 from kwire.capture.tcp import TcpConnection
 from kwire.codec.impl import load_twin
 from kwire.protocol.events import RequestCompleted, ViolationFound
@@ -80,7 +80,7 @@ class BothTwins:
 def read(path: Path, sink: BothTwins) -> None:
     carry = SeriesCarry()
     read_piece(io.BytesIO(gzip.decompress(path.read_bytes())), carry, sink)
-    finish_series(carry, sink)
+    carry.finish(sink)
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name.split(".")[0])

@@ -3,7 +3,7 @@
     carry = SeriesCarry()
     for location in pieces:
         facts = read_piece(location, carry, sink)
-    finish_series(carry, sink)
+    carry.finish(sink)
 
 A file that ends inside a packet, or has invalid records, is read up to that offset, which is in the facts of the file.
 """
@@ -21,7 +21,7 @@ from kwire.capture.files.source import CHUNK_BYTES, open_capture, quiet
 from kwire.capture.packet_columns import PacketColumns
 from kwire.capture.sink import StreamSink, give_secrets
 
-__all__ = ["FileFacts", "finish_series", "iter_piece", "read_piece"]
+__all__ = ["FileFacts", "iter_piece", "read_piece"]
 
 
 def read_piece(
@@ -66,10 +66,6 @@ def iter_piece(
             before = read_again(name, source, chunk_bytes)
     with open_capture(place, hashed=hashed, limit=None if sized is None else sized.size) as source:
         return (yield from _hand_over(iter_chunks(name, source, carry.scan, chunk_bytes, tell, before), carry, sink))
-
-
-def finish_series(carry: SeriesStreams, sink: StreamSink) -> None:
-    carry.finish(sink)
 
 
 def _hand_over(

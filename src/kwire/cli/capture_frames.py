@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO, Final
 
 from kwire.capture.impl import series_carry
-from kwire.capture.reader import FileFacts, finish_series, read_piece
+from kwire.capture.reader import FileFacts, read_piece
 from kwire.capture.request_logs.exchange_entries import exchange_entry
 from kwire.capture.request_logs.json_entries import BUILT_IN
 from kwire.capture.sink import StreamSink
@@ -175,5 +175,5 @@ def read_exchanges(
     """
     carry, sink = series_carry(), PlaintextSink(_FrameSink(frozenset(ports), emit, codec, show_secrets), SeriesKeys(current_tls_options()))
     facts = read_piece(location, carry, sink)
-    finish_series(carry, sink)
+    carry.finish(sink)
     return facts

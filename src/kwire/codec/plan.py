@@ -258,10 +258,7 @@ class _Compiler:
 
 
 def compile_plan(message: Message, version: int, fields: Iterable[str] | None = None) -> Plan:
-    """Compile a message at a valid version, with a projection if `fields` is given.
-
-    A path to a struct or an array of structs includes all its fields. Raises KwireError for a path that exists in no version.
-    """
+    """Compile a message at a valid version, with a projection to `fields` if given. Raises KwireError for a path that no version has."""
     chosen = None if fields is None else tuple(current_path(message, version, path) for path in fields)
     compiler = _Compiler(message, version, chosen)
     if chosen is not None:

@@ -42,10 +42,7 @@ class PrefixReader:
         self._source = source
 
     def read(self, plan: Plan, data: Any, offset: int = 0, *, limit: int | None = None, strict: bool = True) -> Prefix:
-        """Read one message up to its end or the first fault; never raise for its content, and ignore trailing bytes.
-
-        A length beyond `limit` is `BadLength`, as no following bytes could satisfy it.
-        """
+        """Read one message up to its end or the first fault, without raising; a length beyond `limit` is `BadLength`."""
         buffer = as_buffer(data)
         if not 0 <= offset <= len(buffer):
             raise ValueError(f"offset {offset} is outside the buffer of {len(buffer)} bytes")

@@ -82,10 +82,7 @@ def unknown_tags(given: Any, known: frozenset[int]) -> list[tuple[int, bytes]]:
 
 
 def refuse_absent(value: Any, plan: Plan, block: Block, classes: tuple[type, ...] | None) -> None:
-    """Reject an object with a value that its version cannot carry, as Kafka's writers of bytes and JSON do.
-
-    Attributes outside the projection may be missing; `classes` None accepts those of any catalog.
-    """
+    """Reject an object with a value that its version cannot carry, as Kafka does; attributes outside the projection may be missing."""
     slots = plan.layouts[block.layout].slots
     for absent in block.absent:
         slot = slots[absent.slot]

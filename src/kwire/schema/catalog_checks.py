@@ -58,10 +58,7 @@ def refuse_derived_headers(message: Message) -> None:
 
 
 def doubts(known: Catalog) -> list[str]:
-    """Return a sentence for each api whose request and response have different versions.
-
-    KIP-1313's own example has this mistake: DeleteGroupsRequest 0-3 with DeleteGroupsResponse 0-2.
-    """
+    """Return a sentence for each api whose request and response have different versions, as in KIP-1313's own example."""
     found = []
     for request in _apis(known):
         asks = request.kind == "request" and not is_former_name(request)

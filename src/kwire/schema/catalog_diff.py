@@ -22,10 +22,7 @@ Change = Literal["added", "removed", "changed"]
 
 
 def compare(older: str, newer: str) -> ReleaseDiff:
-    """Compare two catalogs given by name (`kwire.schema.named_catalogs.named_catalog`).
-
-    A dialect compared with another kind of catalog is applied to it: ``compare("4.1", "kip-1313")`` shows what the proposal changes in 4.1.
-    """
+    """Compare two catalogs by name; a dialect is applied to a catalog of another kind: ``compare("4.1", "kip-1313")``."""
     one, other = named_catalog(older), named_catalog(newer)
     if isinstance(other, OverlaidCatalog) and not isinstance(one, OverlaidCatalog):
         other = OverlaidCatalog(one, other.overlay)

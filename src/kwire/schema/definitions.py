@@ -19,10 +19,7 @@ _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*')
 
 
 def read_definition(text: str, source: str) -> Any:
-    """Read one JSON text with ``//`` comments; an InputError names `source`, line and column.
-
-    Text after the first JSON value is ignored, as in Kafka's reader: DescribeProducersRequest of 2.8 ends with an extra brace.
-    """
+    """Read one JSON text with ``//`` comments, ignoring text behind it as Kafka does; an InputError names `source`, line and column."""
     plain = _STRING_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else "", text)
     start = len(plain) - len(plain.lstrip())
     try:

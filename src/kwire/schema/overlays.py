@@ -119,10 +119,7 @@ class OverlaidCatalog(Catalog):
 
 
 def _extended(base: Message, over: Message, overlay: str, of: str) -> Message:
-    """Return the overlay's definition without versions below the base's, or the base's if it has all versions.
-
-    A version with different bytes in base and overlay is an error.
-    """
+    """Return the overlay's definition without versions below the base's, or the base's if it has all; their bytes must be equal."""
     if not base.valid_versions or base.valid_versions.highest >= over.valid_versions.highest:
         return base
     for version in base.valid_versions:

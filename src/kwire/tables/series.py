@@ -297,7 +297,7 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
     sink = carry.sink
     _tell_unread(carry)
     _tell_ends(carry)
-    reader.finish_series(carry.streams, sink)
+    carry.streams.finish(sink)
     carry.log.finish()
     sink.settle()
     sink.violations.all_over()

@@ -30,10 +30,7 @@ _READ_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileRange:
-    """Range of a file for one task of the first step.
-
-    A file that cannot be divided (pcapng, gzip of one member, zstd of one frame) is part 0, and the others are empty.
-    """
+    """Range of a file for one task of the first step; of a file that cannot be divided, all but part 0 are empty."""
 
     location: str
     size: int

@@ -35,10 +35,7 @@ _CHECKED_BYTES: Final = 1 << 20
 def find_record(
     data: bytes, start: int, state: FileState, *, longest: int = MAX_PACKET_BYTES, longest_original: int = MAX_PACKET_BYTES
 ) -> int | None:
-    """Find a true record behind any offset of a pcap file; None if the proof needs more bytes.
-
-    The record is behind `start` in `data`, possibly at the end of `data` or beyond.
-    """
+    """Find a true record behind `start`, maybe at the end of `data` or beyond; None if the proof needs more bytes."""
     header, end = state.record_header, len(data)
     lengths = struct.Struct(">II" if state.big_endian else "<II").unpack_from
     window = start + header + longest
@@ -75,10 +72,8 @@ def _behind_candidates(data: bytes, start: int, window: int, state: FileState, l
 
 
 class RecordBorders:
-    """Records at which a pcap file is divided into parts of similar size.
-
-    Each reader finds the borders of its part alone, because they depend only on the file, its size and the number of parts.
-    """
+    """Records at which a pcap file is divided into parts of similar size; they depend only on the file, its size and the number of
+    parts."""
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, parts: int, state: FileState, longest: int | None = None) -> None:
         self._read, self._size, self._parts, self._state = read, size, parts, state

@@ -122,10 +122,7 @@ def is_log(file: CaptureFile) -> bool:
 
 
 def first_packet_ns(location: str) -> int | None:
-    """Return the time of a file's first packet or log entry, nanoseconds since 1970; None without one.
-
-    The time zone of a log does not affect its order.
-    """
+    """Return the time of a file's first packet or log entry, nanoseconds since 1970; None without one."""
     try:
         with open_capture(location, block_bytes=HEAD_BYTES) as source:
             head = source.read(HEAD_BYTES)

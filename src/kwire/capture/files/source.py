@@ -39,10 +39,7 @@ class StoredBytes(Protocol):
 
 
 class StoredBlocks:
-    """File on a store, read block by block; only a failed block is retried.
-
-    A permanent failure of the store raises KwireError; it does not count as an early end of the file.
-    """
+    """File on a store, read block by block; only a failed block is retried, and a permanent failure raises KwireError."""
 
     def __init__(self, location: str, file: Any, block_bytes: int = _BLOCK_BYTES, at: int = 0) -> None:
         self._location, self._file, self._block_bytes = location, file, block_bytes
@@ -179,10 +176,8 @@ class CaptureSource:
         return self._stored.read(size)
 
     def read_behind(self, position: int, size: int) -> bytes:
-        """Read from the beginning past a position; return the bytes after it, empty only at the end.
-
-        Each step reads `size` bytes, as a reader of the whole file does, so that both stop at the same point if compressed bytes end early.
-        """
+        """Read past a position in steps of `size` bytes, as a reader of the whole file does; return the bytes after it, empty at the
+        end."""
         while found := self.read(size):
             if len(found) > position:
                 return found[position:]

@@ -87,10 +87,7 @@ class EntryFolder:
         return self._read
 
     def feed(self, file: int, line: str, number: int, *, whole: bool = True) -> Iterator[Item]:
-        """Add a line without its line break; only the last line of a file may be incomplete (`whole` is False).
-
-        Yields entries, each with the index of its first file, and faults.
-        """
+        """Add a line (not `whole`: the incomplete last one of a file); yield entries with the index of their first file, and faults."""
         if not whole:
             yield from self._feed(file, line, number, whole=False)
             return

@@ -156,10 +156,7 @@ def carried_by(request: Request, codec: Codec = BUILT_IN) -> tuple[int, int] | N
 
 
 def response_entry(response: Response, carried: tuple[int, int] | None = None, codec: Codec = BUILT_IN) -> dict[str, Any]:
-    """Return `responseHeader` and `response` of a line, and `error` if the body is invalid.
-
-    For the response to an Envelope, `carried` has the api key and version of the inner request.
-    """
+    """Return `responseHeader` and `response` of a line, and `error` for an invalid body; `carried` is the inner request of an Envelope."""
     entry: dict[str, Any] = {
         "responseHeader": {"correlationId": response.header.correlation_id},
         "response": _body(codec, response.body, response.api_version),

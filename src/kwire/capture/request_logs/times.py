@@ -42,10 +42,7 @@ def zone_of(name: str | None) -> tzinfo:
 
 
 def find_stamp(prefix: str, zone: tzinfo) -> int | None:
-    """Find the time of a line in the text before the request, in microseconds since 1970, UTC.
-
-    Of several timestamps, the first with a zone is used, else the last.
-    """
+    """Find the time of a line in the text before the request, microseconds since 1970, UTC: the first stamp with a zone, else the last."""
     found = None
     for stamp in _STAMP.finditer(prefix):
         found = stamp

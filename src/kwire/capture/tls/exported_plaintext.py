@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 
 from kwire.capture import impl
 from kwire.capture.exported_packets import PCAPNG_HEAD, ExportedTalk
-from kwire.capture.reader import finish_series, iter_piece
+from kwire.capture.reader import iter_piece
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
 from kwire.capture.tls.plaintext_sink import LeftOut, PlaintextSink
@@ -75,7 +75,7 @@ class _Series:
         for _ in iter_piece(location, self.carry, self.sink):
             yield self._taken()
         if last:
-            finish_series(self.carry, self.sink)
+            self.carry.finish(self.sink)
             yield self._taken()
 
     def _taken(self) -> bytes:

@@ -143,10 +143,7 @@ class _AddressedView(PacketView):
 
 
 def rewrite_packet(data: bytes, at: int, end: int, cut: int, link_type: int, pseudonyms: AddressPseudonyms, checked: bool) -> bytes:
-    """Replace a packet's addresses by pseudonyms; bytes behind its headers stay.
-
-    `cut` is the number of bytes cut off. `checked` is True if the TCP checksum was right; for a fragment, it is unknown.
-    """
+    """Replace a packet's addresses; `cut` bytes are missing. `checked` is True if the TCP checksum was right, unknown for a fragment."""
     view = _AddressedView(data, at, end, cut, pseudonyms)
     fate = view.find(link_type)
     if fate == FRAGMENT and view.fragment_at == 0:

@@ -51,10 +51,7 @@ class Erasure(NamedTuple):
 
 
 class RecordWalker:
-    """Iterator over the records of one file, chunk by chunk.
-
-    If `with_names`, resolved names and the names and addresses of interfaces are erased too.
-    """
+    """Iterator over the records of one file, chunk by chunk; with `with_names`, names and addresses of interfaces are erased too."""
 
     def __init__(self, state: FileState, *, with_names: bool = False) -> None:
         self._with_names = with_names

@@ -18,10 +18,7 @@ class MessageJson:
         self._records = records
 
     def write(self, data: Any, offset: int) -> tuple[bytes, int] | None:
-        """Return the JSON (UTF-8) of the message at an offset and the message's end; None if it is malformed.
-
-        The native backend also returns None for tagged fields in an order that Kafka never writes.
-        """
+        """Return the JSON (UTF-8) of the message at an offset and the message's end; None if it is malformed (or, natively, unusual)."""
         try:
             message, end = self._decoder.decode(data, offset)
         except WireError:

@@ -155,10 +155,7 @@ def _java_int(value: int) -> int:
 
 
 def subscription_id_of(wanted: Wanted, instance_id: Uuid | bytes) -> int:
-    """Return the subscription id of a client: CRC-32C of metrics and interval, xor Java's hash of its instance id.
-
-    Kafka writes the prefixes in the order of a hash set; here they are sorted (`ClientMetricsManager.computeSubscriptionId`).
-    """
+    """Return a client's subscription id as Kafka's `computeSubscriptionId` does, but with sorted metric prefixes."""
     text = f"[{', '.join(sorted(wanted.metrics))}]{wanted.interval_ms}"
     halves = int.from_bytes(instance_id[:8], "big") ^ int.from_bytes(instance_id[8:], "big")
     return _java_int(crc32c(text.encode()) ^ (halves >> 32) ^ halves & 0xFFFFFFFF)

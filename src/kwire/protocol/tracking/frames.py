@@ -49,10 +49,7 @@ class Judge(Protocol):
         """Return `REJECT` or a number of bytes from `start` on: the frame is accepted if they are present, otherwise wait for them."""
 
     def salvage(self, data: bytes, start: int, lost: int, at_border: bool) -> bool:
-        """Return whether a frame begins at `start` whose end is among `lost` bytes missing behind `data`.
-
-        `at_border`: `start` is the beginning of a segment, which often begins with a frame.
-        """
+        """Return whether a frame begins at `start` (`at_border`: of a segment) whose end is among `lost` bytes missing behind `data`."""
 
 
 @dataclass(slots=True)
