@@ -13,7 +13,7 @@ from kwire.cli.catalog_targets import add_command, targets_command
 from kwire.cli.completion import complete_api, complete_catalog, complete_release
 
 if TYPE_CHECKING:
-    from kwire.schema.listing import FieldRow, MessageRows
+    from kwire.schema.listing import MessageRows
     from kwire.schema.release_diff import ApiChange, MessageChange
 
 __all__ = ["catalog"]
@@ -174,17 +174,13 @@ def _show(row: MessageRows) -> None:
                 field.type,
                 str(field.versions),
                 _or_none(field.nullable_versions),
-                _tag(field),
+                None if field.tag is None else f"{field.tag} ({field.tagged_versions})",
                 field.default,
                 field.entity_type,
             )
             for field in row.fields
         ],
     )
-
-
-def _tag(field: FieldRow) -> str | None:
-    return None if field.tag is None else f"{field.tag} ({field.tagged_versions})"
 
 
 @catalog.command("diff", short_help="Changes between two Kafka releases, jars, folders or dialects.")

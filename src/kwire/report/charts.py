@@ -128,17 +128,14 @@ def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: st
 def _with_room(dots: Sequence[Dot], width: int) -> set[int]:
     """Choose dots whose labels do not overlap, the ends of each row first."""
     chosen: set[int] = set()
-    ends = {place for row in {dot.y for dot in dots} for x in (min, max) for place in [x(_of_row(dots, row), key=lambda at: dots[at].x)]}
+    rows = [[place for place, dot in enumerate(dots) if dot.y == row] for row in {dot.y for dot in dots}]
+    ends = {end(row, key=lambda at: dots[at].x) for row in rows for end in (min, max)}
     for place in sorted(range(len(dots)), key=lambda at: (at not in ends, dots[at].x)):
         dot = dots[place]
         near = (other for other in map(dots.__getitem__, chosen) if other.y == dot.y)
         if dot.label and all(abs(other.x - dot.x) * width > _LETTER * (len(other.label) + len(dot.label) + 1) / 2 for other in near):
             chosen.add(place)
     return chosen
-
-
-def _of_row(dots: Sequence[Dot], row: int) -> list[int]:
-    return [place for place, dot in enumerate(dots) if dot.y == row]
 
 
 def _highest(series: Sequence[Series]) -> float:

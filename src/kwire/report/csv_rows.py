@@ -15,7 +15,7 @@ from typing import Final
 from kwire.report.contents import Report
 from kwire.report.inventory import Client
 from kwire.report.tickets import cure_sentence
-from kwire.report.verdicts import ClientVerdicts, Finding
+from kwire.report.verdicts import ClientVerdicts
 from kwire.report.wire_text import visible
 
 __all__ = ["cell_text", "csv_rows"]
@@ -74,16 +74,12 @@ def _findings(key: str, line: ClientVerdicts | None) -> Iterator[list[str | int]
             finding.requests,
             finding.verdict,
             cell_text(finding.releases[0]),
-            cell_text(_to_do(finding)),
+            cell_text(cure_sentence(finding.cure) if finding.remedy or finding.cure_version else ""),
             cell_text(finding.reason),
             cell_text(finding.evidence_connection_id),
             _number(finding.evidence_request_index),
             cell_text(key),
         ]
-
-
-def _to_do(finding: Finding) -> str:
-    return cure_sentence(finding.cure) if finding.remedy or finding.cure_version else ""
 
 
 def _number(value: int | None) -> str | int:

@@ -36,13 +36,8 @@ class _Group(NamedTuple):
 
 
 def read_encryption(folder: AnalysisFolder) -> tuple[Listing, ...]:
-    if not _has_tls(folder):
-        return ()
-    return _faults(folder), _unread(folder)
-
-
-def _has_tls(folder: AnalysisFolder) -> bool:
-    return any(row["tls"] for row in rows_of(folder.digest, "streams"))
+    has_tls = any(row["tls"] for row in rows_of(folder.digest, "streams"))
+    return (_faults(folder), _unread(folder)) if has_tls else ()
 
 
 def unread_clients(folder: AnalysisFolder) -> Counter[str]:

@@ -100,7 +100,7 @@ def render_page(report: Report) -> str:
         "by_key": {client.client_key: client for client in report.clients},
         "connections_of": report.client_connections,
         "grid": report.versions,
-        "libraries": _worst_first(report),
+        "libraries": sorted(report.libraries, key=lambda line: [-line.verdicts.get(name, 0) for name in WORST_FIRST[:-1]]),
         "newest": report.newest,
         "others": [client for client in report.clients if client.kind != "application"][: PAGE.others],
         "other_count": sum(number for kind, number in report.matrix.fleet.kinds.items() if kind not in ("application", "")),
@@ -155,10 +155,6 @@ def _action_facts(report: Report) -> dict[str, Any]:
             report.teams, key=lambda team: (team.name == NO_TEAM, *(-team.tasks[name] for name in WORST_FIRST), team.name)
         ),
     }
-
-
-def _worst_first(report: Report) -> list[Any]:
-    return sorted(report.libraries, key=lambda line: tuple(-line.verdicts.get(name, 0) for name in ("breaks", "unknown", "deprecated")))
 
 
 def _api_order(api: ApiVersions) -> tuple[int, ...]:

@@ -131,7 +131,8 @@ def finish_tables(workers: Workers, shared: Finishing) -> tuple[list[FinishResul
 
 
 def run_finish(shared: Finishing, bucket: int) -> FinishResult:
-    kept = {match[1]: match for match in map(_DAY_PART.match, shared.by_day) if match and _bucket_of(match) == (shared.bits, bucket)}
+    days = filter(None, map(_DAY_PART.match, shared.by_day))
+    kept = {match[1]: match for match in days if (int(match[2]), int(match[3])) == (shared.bits, bucket)}
     tables, result, facts = _answers(shared, bucket, kept)
     if any(match[4] != facts for match in kept.values()):
         kept = {}
@@ -182,10 +183,6 @@ def day_of_part(name: str) -> str | None:
     """Return the day of a part of `client_hourly`, None if it has those of all days."""
     match = _DAY_PART.match(name)
     return match and match[1]
-
-
-def _bucket_of(match: re.Match[str]) -> tuple[int, int]:
-    return int(match[2]), int(match[3])
 
 
 def _hours_of(out: str, part: str) -> pa.Table:

@@ -6,18 +6,15 @@ Arrow needs as long for a table of ten rows as for one of ten thousand, and the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
 from kwire.tables.connection_index import ConnectionIndex
 from kwire.tables.facts import FACT_SCHEMAS
-from kwire.tables.schemas import CAPTURES, CONNECTIONS
-from kwire.tables.series_rows import SPOOLED, SeriesView
+from kwire.tables.series_rows import SPOOLED, VIEWED, SeriesView
 
 __all__ = ["JoinedViews"]
-
-_SCHEMAS: Final = {"captures": CAPTURES, "connections": CONNECTIONS, **SPOOLED}
 
 
 class JoinedViews:
@@ -74,11 +71,11 @@ class _Joined:
 
         def batches_of(table: str) -> Iterator[pa.RecordBatch]:
             if table not in rows:  # one batch of many small ones
-                rows[table] = pa.Table.from_batches(self._batches[table], schema=_SCHEMAS[table]).combine_chunks()
+                rows[table] = pa.Table.from_batches(self._batches[table], schema=VIEWED[table]).combine_chunks()
             yield from rows[table].to_batches()
 
         return SeriesView(captures, connections, facts, batches_of, index.rows_of)
 
 
 def _joined(table: str, parts: list[pa.Table]) -> pa.Table:
-    return pa.concat_tables([_SCHEMAS[table].empty_table(), *parts]).combine_chunks()
+    return pa.concat_tables([VIEWED[table].empty_table(), *parts]).combine_chunks()

@@ -6,7 +6,6 @@ Topics are summed up per connection: one row per topic, direction and client id 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -18,7 +17,7 @@ from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.columns import GROUP_STEP_COLUMNS, TOPIC_USE_COLUMNS
 from kwire.tables.schemas import TELEMETRY, schema_from
 
-__all__ = ["GROUP_STEPS", "JSON", "OBSERVED", "TOPIC_USE", "ObservedRows", "TopicSum", "TopicSums", "members_text", "spelled"]
+__all__ = ["GROUP_STEPS", "JSON", "OBSERVED", "TOPIC_USE", "ObservedRows", "TopicSum", "TopicSums", "spelled"]
 
 TOPIC_USE: Final = schema_from(TOPIC_USE_COLUMNS)
 GROUP_STEPS: Final = schema_from(GROUP_STEP_COLUMNS)
@@ -138,10 +137,6 @@ def _bits(mask: int) -> list[int]:
     return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
 
 
-def members_text(members: Iterable[Sequence[Any]]) -> str:
-    return JSON([list(member) for member in members])
-
-
 def spelled(assignment: list[tuple[str, list[int]]]) -> list[str]:
     return [f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in assignment]
 
@@ -156,7 +151,7 @@ class ObservedRows:
             self.builders["topic_use"].add(row)
 
     def step(self, capture: str, connection_id: str, step: GroupStep) -> None:
-        members = members_text(step.members) if step.members else None
+        members = JSON([list(member) for member in step.members]) if step.members else None
         assignment = None if step.assignment is None else spelled(step.assignment)
         self.builders["group_steps"].add(
             (

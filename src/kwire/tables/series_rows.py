@@ -27,10 +27,22 @@ from kwire.tables.observed_rows import OBSERVED
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, ROW_TABLES, VIOLATIONS
 from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, iter_piece, rename_files, skip_piece, take_rows
 
-__all__ = ["SETTLE_BYTES", "SPOOLED", "RowStatus", "SeriesRows", "SeriesView", "check_table", "from_capture", "iter_series", "read_series"]
+__all__ = [
+    "SETTLE_BYTES",
+    "SPOOLED",
+    "VIEWED",
+    "RowStatus",
+    "SeriesRows",
+    "SeriesView",
+    "check_table",
+    "from_capture",
+    "iter_series",
+    "read_series",
+]
 
 # Tables whose rows wait for the end of the series.
 SPOOLED: Final[dict[str, pa.Schema]] = {"requests": REQUESTS, "violations": VIOLATIONS, **OBSERVED}
+VIEWED: Final = {"captures": CAPTURES, "connections": CONNECTIONS, **SPOOLED}
 # So much of rows is worth a look at which of them are of connections that are over.
 SETTLE_BYTES: Final = 64 << 20
 # They have no client key to be filled in.
@@ -61,8 +73,7 @@ class SeriesView:
     rows_of: Callable[[Any], Any]
 
     def table(self, name: str) -> pa.Table:
-        schemas = {"captures": CAPTURES, "connections": CONNECTIONS, **SPOOLED}
-        return pa.Table.from_batches(self.batches(name), schema=schemas[name])
+        return pa.Table.from_batches(self.batches(name), schema=VIEWED[name])
 
 
 @dataclass(slots=True)
