@@ -36,7 +36,7 @@ from kwire.spark.shared_places import check_shared_with
 from kwire.spark.shipping import ship_for_job
 from kwire.spark.source.file_rows import FileRows
 from kwire.spark.source.options import SourceOptions, source_options
-from kwire.spark.source.schema import chosen_schema, row_schema
+from kwire.spark.source.schema import chosen_schema, in_schema, row_schema
 from kwire.spark.source.series_rows import SeriesRows
 from kwire.spark.task_running import slots_of, workers_of
 from kwire.tables.dates import BEGINS, DATE, rows_by_date, rows_by_number
@@ -275,8 +275,7 @@ class _Task:
             yield folder, self._selected(rows)
 
     def _selected(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        schema = self._written
-        return pa.RecordBatch.from_arrays([batch.column(name) for name in schema.names], schema=schema)
+        return in_schema(batch, self._written)
 
 
 def _check_column(schema: pa.Schema, by: str) -> None:

@@ -9,6 +9,7 @@ Spark's `explode_outer`. `framed` ones begin with their lengths; offsets of erro
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -34,35 +35,26 @@ HEADER_COLUMNS: Final = ("api_key", "api_version", "correlation_id", "client_id"
 """Default columns of a request header; `kwire.codec.header_scan.HEADER_TYPES` has all."""
 
 
+@dataclass(eq=False, slots=True)
 class FrameRows:
     """Mapping of batches with frames (bodies without `header`) to batches of rows."""
 
-    def __init__(
-        self,
-        column: str,
-        kept: tuple[str, ...],
-        body: BodyType,
-        options: ReadingOptions,
-        header: bool = True,
-        columns: tuple[str, ...] | None = None,
-        api_key: str | None = None,
-        api_version: str | None = None,
-        framed: bool = False,
-    ) -> None:
-        self.column = column
-        self.kept = kept
-        self.body = body
-        self.options = options
-        self.header = header
-        self.columns = columns
-        self.api_key = api_key
-        self.api_version = api_version
-        self.framed = framed
+    column: str
+    kept: tuple[str, ...]
+    body: BodyType
+    options: ReadingOptions
+    header: bool = True
+    columns: tuple[str, ...] | None = None
+    api_key: str | None = None
+    api_version: str | None = None
+    framed: bool = False
+
+    def __post_init__(self) -> None:
         self._check_columns()
-        if self._holds_key and (api_key or api_version):
+        if self._holds_key and (self.api_key or self.api_version):
             raise InputError("Request frames have their own API keys and versions: remove api_key and api_version.")
-        if not self._holds_key and body.version is None and api_version is None:
-            raise InputError(f"{body.message} needs a version, or api_version, the name of the column with the version of each row.")
+        if not self._holds_key and self.body.version is None and self.api_version is None:
+            raise InputError(f"{self.body.message} needs a version, or api_version, the name of the column with the version of each row.")
 
     def _check_columns(self) -> None:
         if self.columns is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -53,17 +54,19 @@ def aggregates_of(given: str | Iterable[str]) -> tuple[Aggregate, ...]:
     return tuple(found)
 
 
+@dataclass(eq=False, slots=True)
 class FrameSums:
     """Mapping of batches with frames to sums, a row for equal values of `groups`."""
 
-    def __init__(self, rows: FrameRows, groups: tuple[str, ...], aggregates: tuple[Aggregate, ...]) -> None:
-        self.rows = rows
-        self.groups = groups
-        self.aggregates = aggregates
-        for each in aggregates:
-            if each.column in groups:
+    rows: FrameRows
+    groups: tuple[str, ...]
+    aggregates: tuple[Aggregate, ...]
+
+    def __post_init__(self) -> None:
+        for each in self.aggregates:
+            if each.column in self.groups:
                 raise InputError(f"The column {each.column!r} is a grouping column, so aggregate cannot sum it: remove it from columns.")
-            if each.column and not pa.types.is_integer(rows.schema.field(each.column).type):
+            if each.column and not pa.types.is_integer(self.rows.schema.field(each.column).type):
                 raise InputError(f"aggregate sums integers, but {each.column!r} does not hold integers.")
 
     @property

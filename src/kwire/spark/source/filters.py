@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import reduce
-from operator import and_
+from operator import and_, eq, ge, gt, le, lt
 from typing import Any, Final
 
 import pyarrow as pa
@@ -17,12 +17,8 @@ from pyspark.sql import datasource
 __all__ = ["condition_of"]
 
 _COMPARED: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "EqualTo": lambda column, value: column == value,
-    "GreaterThan": lambda column, value: column > value,
-    "GreaterThanOrEqual": lambda column, value: column >= value,
-    "LessThan": lambda column, value: column < value,
-    "LessThanOrEqual": lambda column, value: column <= value,
-}
+    "EqualTo": eq, "GreaterThan": gt, "GreaterThanOrEqual": ge, "LessThan": lt, "LessThanOrEqual": le,
+}  # fmt: skip
 
 
 def condition_of(filters: Iterable[datasource.Filter], schema: pa.Schema) -> pc.Expression | None:

@@ -14,7 +14,7 @@ __all__ = ["FORMATS", "FrameFiles", "frame_files"]
 FORMATS: Final = {"parquet": (".parquet", ".parq"), "arrow": (".arrow", ".feather", ".ipc")}
 """Values of the option `source`, with the suffixes of file names that are read in a folder."""
 
-_OPTIONS: Final = {"column": "column", "keep": "keep", "bodies": "bodies", "aggregate": "aggregate"}
+_OPTIONS: Final = ("column", "keep", "bodies", "aggregate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
