@@ -29,7 +29,7 @@ from wire.cursor cimport Bytes
 from wire.turns cimport Turn, one_at_a_time, turn_leave, waiting_turn_begin, waiting_turn_end
 
 from kwire.errors import EncodeError, WireError
-from kwire.protocol.relay.heads import SHORTEST_RESPONSE, mechanism_of
+from kwire.protocol.relay.heads import SHORTEST_RESPONSE, is_refused_version, mechanism_of
 from kwire.protocol.relay.limits import MAX_HELD
 from kwire.protocol.relay.moves import CLOSE_TEXTS, Closing, Held, Moves
 from kwire.protocol.relay.raw_tokens import RawTokens
@@ -270,10 +270,14 @@ cdef class Relay:
         cdef const HeldFrame* held = &self.core.streams[side].held
         cdef Py_ssize_t size = 0
         cdef uint8_t* made
+        cdef bytes frame = PyBytes_FromStringAndSize(<const char*>held.frame, held.size)
         try:
             try:
-                pieces = list(self.edit_of(action).pieces(PyBytes_FromStringAndSize(<const char*>held.frame, held.size)))
+                pieces = list(self.edit_of(action).pieces(frame))
             except (WireError, EncodeError) as error:
+                if side == RESPONSE and is_refused_version(held.api_key, frame):
+                    self.send(side, NULL, 0, BY_PLAN)
+                    return
                 relay_close_api(&self.core, PROGRAM_FAILED, side, held.api_key, held.api_version)
                 self.cause = str(error) if held.size <= MOST_EXPLAINED else None
                 return

@@ -8,11 +8,13 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
-from codec.edit_run cimport EditDoor, Edited, edit_frame, edited_free, store_change
+from codec.edit_run cimport EditDoor, Edited, edit_frame, edited_free, edited_open, store_change
 from protocol.relay_owed cimport HANDSHAKE_KEY, Owed, owed_first
 from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add
-from protocol.relay_request cimport ID_AT, SHORTEST_REQUEST, expect_broker, fits, observe_request, store_32
-from protocol.relay_response cimport SHORTEST_RESPONSE, action_of, answered, answered_version, count_answer, error_of
+from protocol.relay_request cimport ID_AT, SHORTEST_REQUEST, VERSIONS_KEY, expect_broker, fits, observe_request, store_32
+from protocol.relay_response cimport (
+    SHORTEST_RESPONSE, UNSUPPORTED_VERSION, action_of, answered, answered_version, count_answer, error_of,
+)
 from protocol.relay_state cimport LENGTH, PROGRAM_FAILED, REQUEST, RESPONSE, RelayCore, Stream, relay_close_api
 from protocol.relay_table cimport PASS, RelayTable, is_known, request_action
 from wire.cursor cimport Bytes, load_16, load_32
@@ -128,9 +130,10 @@ cdef inline int edit_response(RelayCore* core, Bytes p, Py_ssize_t length, bint 
     cdef int32_t number = first.correlation_id
     cdef const EditDoor* program
     cdef Edited edited
-    cdef int done, version
+    cdef int done
+    cdef int error = error_of(p, LENGTH + length, length)
+    cdef int version = answered_version(first, error)
     cdef int32_t action
-    version = answered_version(first, error_of(p, LENGTH + length, length))
     action = action_of(core, first, version)
     program = program_of(core.table, action)
     if program is NULL:
@@ -139,6 +142,10 @@ cdef inline int edit_response(RelayCore* core, Bytes p, Py_ssize_t length, bint 
         count_answer(core, p + LENGTH, length, LENGTH + length, t)
     try:
         done = edit_frame(program, p + LENGTH, length, &edited)
+        if not done and first.api_key == VERSIONS_KEY and error == UNSUPPORTED_VERSION:  # kwire.protocol.relay.heads.is_refused_version
+            edited_free(&edited)
+            edited_open(&edited, length)
+            done = 1
         if not done:
             failed(core, RESPONSE, first.api_key, version, action, p + LENGTH, length)
         elif fits(core, RESPONSE, edited.size, SHORTEST_RESPONSE):

@@ -6,7 +6,7 @@ from kwire.errors import EncodeError, WireError
 from kwire.protocol.events import Direction
 from kwire.protocol.relay.counters import RelayCounters
 from kwire.protocol.relay.frame_stream import FrameStream, Stage
-from kwire.protocol.relay.heads import LENGTH
+from kwire.protocol.relay.heads import LENGTH, is_refused_version
 from kwire.protocol.relay.limits import MOST_EXPLAINED
 from kwire.protocol.relay.moves import Buffer, CloseReason, Closing, Held, Moves
 from kwire.protocol.relay.observed import UNKNOWN, Software
@@ -69,6 +69,8 @@ class ConnectionState:
         try:
             return list(self.plan.programs[action - 1].pieces(held.frame))
         except (WireError, EncodeError) as error:
+            if direction == "response" and is_refused_version(held.api_key, held.frame):
+                return [held.frame]
             cause = str(error) if len(held.frame) <= MOST_EXPLAINED else ""
             self.close("program_failed", direction, held.api_key, held.api_version, cause)
             return None

@@ -12,7 +12,7 @@ from kwire.protocol.tracking.reading import REQUEST_HEAD, header_reader
 
 __all__ = [
     "API_VERSIONS", "LENGTH", "MAX_AUTHENTICATION", "MAX_HEAD", "PRODUCE", "REQUEST_HEAD", "SASL_HANDSHAKE", "SHORTEST_REQUEST",
-    "SHORTEST_RESPONSE", "UNSUPPORTED_VERSION", "acks_of", "mechanism_of", "refusal",
+    "SHORTEST_RESPONSE", "UNSUPPORTED_VERSION", "acks_of", "is_refused_version", "mechanism_of", "refusal",
 ]  # fmt: skip
 
 LENGTH: Final = 4  # bytes before a frame
@@ -48,6 +48,15 @@ def mechanism_of(payload: bytes) -> str | None:
         return None
     mechanism: str = message.mechanism
     return mechanism
+
+
+def is_refused_version(api_key: int, response: bytes) -> bool:
+    """Return whether a response refuses the version of an ApiVersions request.
+
+    KIP-511 gives it the form of version 0; librdkafka's mock cluster writes an array that no version has. It offers no API but ApiVersions,
+    so a response that an edit cannot read passes as it came.
+    """
+    return api_key == API_VERSIONS and response[4:6] == UNSUPPORTED_VERSION.to_bytes(2, "big")
 
 
 def refusal(api_key: int, correlation_id: int, versions: tuple[int, int] | None) -> bytes:

@@ -223,6 +223,22 @@ def test_the_body_of_an_answer_is_that_of_the_version_it_has(twin: Any) -> None:
     assert sent(relay.from_server(offered, 4)) == (b"", capped)
 
 
+@pytest.mark.parametrize("length", [10, 21, 25])
+def test_a_refused_version_that_no_edit_can_read_passes_as_it_came(twin: Any, length: int) -> None:
+    """librdkafka's mock cluster answers ApiVersions v99 with error 35 and an array that no version has; others are cut and longer."""
+    whole = bytes.fromhex("00000011 0000002a 0023 01 0012 0000 0002 00000000")
+    assert len(whole) == 21
+    refused = framed((whole[4:] + bytes(4))[: length - 4])
+    request = framed(bytes.fromhex("0012 0063 0000002a 000163 00 0261 0262 00"))
+    relay = twin.Relay(RelayPlan([RelayRule("response", 18, (0,), Edit("response", 18, 0, EditChanges(limits=versions(18, 0, 1))))]))
+    assert sent(relay.from_client(request, 1)) == (request, b"")
+    assert sent(relay.from_server(refused, 2)) == (b"", refused)
+    # the next one in the form of KIP-511 is edited
+    plain = framed(bytes.fromhex("0000002a 0023 00000001 0012 0000 0004"))
+    assert sent(relay.from_client(request, 3)) == (request, b"")
+    assert sent(relay.from_server(plain, 4)) == (b"", plain[:-1] + b"\1")
+
+
 def versions(key: int, lowest: int, highest: int) -> Any:
     from kwire.codec import VersionLimits
 
