@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 import cloup
 
-from kwire.cli.completion import complete_release
+from kwire.cli.capture_options import group_files_option, log_zone_option, ports_option
 from kwire.cli.exit_status import CLIENTS_BREAK, INCOMPLETE_INPUT, THIN_EVIDENCE
 from kwire.cli.redaction_options import redaction_of, with_redaction
 from kwire.cli.report_options import (
@@ -23,7 +23,7 @@ from kwire.cli.report_options import (
 )
 from kwire.cli.standard_input import STANDARD_INPUT, spooled_input
 from kwire.cli.store_options import with_store_options
-from kwire.cli.target_option import command_config_option, targets_of
+from kwire.cli.target_option import command_config_option, from_option, owners_option, targets_of, targets_option
 from kwire.cli.terminal import warn
 from kwire.cli.tls_options import with_tls_options
 
@@ -39,30 +39,22 @@ __all__ = ["analyze"]
 @cloup.argument("captures", metavar="CAPTURE...", nargs=-1, required=True)
 @cloup.option_group(
     "Input",
-    cloup.option(
-        "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N",
-        help="Broker port (repeatable; auto-detected by default).",
+    ports_option(),
+    group_files_option(
+        "Rule that joins rotated files to groups: name (all but rotation number or time), folder, all, file, or match:REGEX; "
+        "overlap (or overlap:REGEX): the same traffic captured in several places, which counts once."
     ),
-    cloup.option(
-        "--group-files", "series_rule", default="name", show_default=True, metavar="RULE",
-        help="Rule that joins rotated files to groups: name (all but rotation number or time), folder, all, file, or match:REGEX; "
-        "overlap (or overlap:REGEX): the same traffic captured in several places, which counts once.",
-    ),
-    cloup.option("--log-zone", metavar="ZONE", help="Time zone of request logs without one, such as Europe/Berlin [default: UTC]."),
+    log_zone_option(),
 )  # fmt: skip
 @cloup.option_group(
     "Verdicts",
-    cloup.option(
-        "--to", "targets", multiple=True, metavar="R", shell_complete=complete_release,
-        help="Kafka version to judge, such as 4.1 or 4.0.0; or HOST:PORT of a broker, which is asked; or a file with the answer of one; or "
-        "a name of kwire catalog targets (repeatable) [default: all newer minor versions].",
+    targets_option(
+        "Kafka version to judge, such as 4.1 or 4.0.0; or HOST:PORT of a broker, which is asked; or a file with the answer of one; or "
+        "a name of kwire catalog targets (repeatable) [default: all newer minor versions]."
     ),
     command_config_option(),
-    cloup.option(
-        "--from", "broker_release", metavar="R", shell_complete=complete_release,
-        help="Version that the observed brokers run, if the captures do not show it.",
-    ),
-    cloup.option("--owners", metavar="FILE", help="TOML or CSV: which client ids, principals and networks belong to which team."),
+    from_option(),
+    owners_option(),
     with_fail_on(),
 )  # fmt: skip
 @cloup.option_group(
@@ -138,8 +130,7 @@ def analyze(
         raise click.UsageError("- is standard input, and goes without other captures.")
     if no_report and open_it:
         raise click.UsageError("--open needs a report; drop --no-report.")
-    from kwire.cli.running import print_result, run_with_bar
-    from kwire.report import FILES, summarize, write_reports
+    from kwire.cli.running import print_result, write_analysis
     from kwire.runs.job_request import JobRequest
 
     redaction = redaction_of(redact, key_file, keep_prefix)
@@ -155,24 +146,19 @@ def analyze(
             broker_release=broker_release, series_rule=series_rule, log_zone=log_zone, overwrite=overwrite, append=append, owners=owners,
             redaction=redaction, partition_by=partition_by,
         )  # fmt: skip
-        report = run_with_bar(request, None if no_report else lambda folder: write_reports(folder, forms, command=command))
+        report, summary, paths = write_analysis(request, forms, command, no_report=no_report)
         if catalog is not None:
             _register(out, catalog, partition_by, master)
-    summary = summarize(out)
-    paths = [] if no_report else [f"{out.rstrip('/')}/{FILES[form]}" for form in forms]
     document = None
     if as_json:
         from dataclasses import asdict
 
         cost = {
-            "plan": report.plan,
-            "bytes_read": report.bytes_read,
-            "task_cpu_seconds": report.cpu_seconds,
-            "seconds": report.phases.seconds,
-        }
+            "plan": report.plan, "bytes_read": report.bytes_read, "task_cpu_seconds": report.cpu_seconds, "seconds": report.phases.seconds,
+        }  # fmt: skip
         facts = {"out": out, "engine": report.engine, "read": report.read, "skipped": report.skipped}
         document = {**facts, **asdict(summary), "cost": cost}
-    print_result(report, summary, out, paths, document, wide=wide)
+    print_result(report, summary, paths, document, wide=wide)
     _warn_of_doubts(report, captures, ports)
     if open_it:
         open_page(paths[0])

@@ -19,11 +19,12 @@ import click
 import cloup
 
 from kwire.cli.analyze import analyze
+from kwire.cli.capture_options import ports_option
 from kwire.cli.capture_point import CapturePoint
-from kwire.cli.completion import complete_release
 from kwire.cli.exit_status import INCOMPLETE_INPUT
 from kwire.cli.progress import progress_bar
 from kwire.cli.report_options import open_option, with_fail_on
+from kwire.cli.target_option import owners_option, targets_of, targets_option
 from kwire.cli.terminal import warn
 from kwire.errors import InputError
 
@@ -76,10 +77,7 @@ class _Name(click.ParamType[str]):
         "--host", "hosts", type=_Name("host", _HOST), multiple=True, metavar="HOST",
         help="Capture on HOST (or USER@HOST) by ssh instead of here (repeatable).",
     ),
-    cloup.option(
-        "--port", "ports", type=click.IntRange(1, 65535), multiple=True, default=(9092,), show_default=True, metavar="N",
-        help="Broker port (repeatable).",
-    ),
+    ports_option("Broker port (repeatable).", default=(9092,), show_default=True),
     cloup.option(
         "--interface", type=_Name("interface", _INTERFACE), default="any", show_default=True, metavar="NAME", help="Network interface."
     ),
@@ -105,11 +103,8 @@ class _Name(click.ParamType[str]):
 )
 @cloup.option_group(
     "Verdicts",
-    cloup.option(
-        "--to", "targets", multiple=True, metavar="R", shell_complete=complete_release,
-        help="Kafka version to judge, as in analyze (repeatable).",
-    ),
-    cloup.option("--owners", metavar="FILE", help="Teams of clients, as in analyze."),
+    targets_option("Kafka version to judge, as in analyze (repeatable)."),
+    owners_option("Teams of clients, as in analyze."),
     with_fail_on(),
 )  # fmt: skip
 @click.pass_context
@@ -164,7 +159,6 @@ def capture(
     if not no_analyze:
         from kwire.analysis.answers import Options
         from kwire.analysis.owners import NO_OWNERS, read_owners
-        from kwire.cli.target_option import targets_of
 
         Options(
             target_releases=targets_of(targets, None), owners=read_owners(owners) if owners else NO_OWNERS

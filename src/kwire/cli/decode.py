@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import click
 import cloup
 
+from kwire.cli.capture_options import ports_option
 from kwire.cli.catalog_options import catalog_options, chosen_codec
 from kwire.cli.store_options import with_store_options
 from kwire.cli.tls_options import with_tls_options
@@ -39,15 +40,7 @@ _FRAMES, _CAPTURES, _OUTPUT = map(cloup.OptionGroup, ("Frames", "Captures", "Out
     "--api-key", group=_FRAMES, type=click.IntRange(-32768, 32767), metavar="N", help="Api key of the requests that the responses answer."
 )
 @cloup.option("--api-version", group=_FRAMES, type=click.IntRange(-32768, 32767), metavar="N", help="Version of those requests.")
-@cloup.option(
-    "--port",
-    "ports",
-    group=_CAPTURES,
-    type=click.IntRange(1, 65535),
-    multiple=True,
-    metavar="N",
-    help="Port where brokers listen, for a capture.",
-)
+@ports_option("Port where brokers listen, for a capture.", group=_CAPTURES)
 @cloup.option("--show-secrets", group=_OUTPUT, is_flag=True, help="Show passwords, tokens and other secrets as they are, not as x.")
 @catalog_options
 @with_tls_options

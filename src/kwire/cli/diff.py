@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import cloup
 
-from kwire.cli.completion import complete_release
 from kwire.cli.store_options import with_store_options
-from kwire.cli.target_option import command_config_option, judged_for, targets_of
+from kwire.cli.target_option import command_config_option, judged_for, targets_of, targets_option
 from kwire.errors import KwireError
 
 if TYPE_CHECKING:
@@ -96,9 +95,8 @@ _THRESHOLDS, _OUTPUT = cloup.OptionGroup("Thresholds"), cloup.OptionGroup("Outpu
 @cloup.argument("after", metavar="DIR_B")
 @cloup.option_group(
     "Verdicts",
-    cloup.option(
-        "--to", "targets", multiple=True, metavar="R", shell_complete=complete_release,
-        help="Kafka version to judge both for, or a broker, file or name, as in analyze (repeatable) [default: those of the analyses].",
+    targets_option(
+        "Kafka version to judge both for, or a broker, file or name, as in analyze (repeatable) [default: those of the analyses]."
     ),
     command_config_option(),
 )  # fmt: skip

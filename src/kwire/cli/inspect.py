@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import cloup
 
+from kwire.cli.capture_options import log_zone_option, ports_option
 from kwire.cli.completion import complete_columns
 from kwire.cli.exit_status import INCOMPLETE_INPUT
 from kwire.cli.redaction_options import redaction_of, with_redaction
@@ -247,11 +248,8 @@ def _rows_of_analysis(folder: AnalysisFolder, table: str) -> Iterator[pa.RecordB
 )
 @cloup.option_group(
     "Input",
-    cloup.option(
-        "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N",
-        help="Broker port (repeatable; auto-detected by default).",
-    ),
-    cloup.option("--log-zone", metavar="ZONE", help="Time zone of request logs without one, such as Europe/Berlin [default: UTC]."),
+    ports_option(),
+    log_zone_option(),
 )  # fmt: skip
 @with_redaction
 @with_tls_options

@@ -8,11 +8,10 @@ import sys
 import click
 import cloup
 
-from kwire.cli.completion import complete_release
 from kwire.cli.exit_status import CLIENTS_BREAK
 from kwire.cli.report_options import failing, forms_option, open_option, open_page, wide_option, with_fail_on
 from kwire.cli.store_options import with_store_options
-from kwire.cli.target_option import command_config_option, targets_of
+from kwire.cli.target_option import command_config_option, from_option, owners_option, targets_of, targets_option
 
 __all__ = ["merge"]
 
@@ -21,17 +20,13 @@ __all__ = ["merge"]
 @cloup.argument("folders", metavar="DIR...", nargs=-1, required=True)
 @cloup.option_group(
     "Verdicts",
-    cloup.option(
-        "--to", "targets", multiple=True, metavar="R", shell_complete=complete_release,
-        help="Kafka version to judge, or a broker or file, as in analyze (repeatable) [default: those of the analyses, if they are the "
-        "same].",
+    targets_option(
+        "Kafka version to judge, or a broker or file, as in analyze (repeatable) [default: those of the analyses, if they are the "
+        "same]."
     ),
     command_config_option(),
-    cloup.option(
-        "--from", "broker_release", metavar="R", shell_complete=complete_release,
-        help="Version that the observed brokers run, if the captures do not show it [default: that of the analyses].",
-    ),
-    cloup.option("--owners", metavar="FILE", help="TOML or CSV: which client ids, principals and networks belong to which team."),
+    from_option(default="that of the analyses"),
+    owners_option(),
     with_fail_on(),
 )  # fmt: skip
 @cloup.option_group(
@@ -69,20 +64,16 @@ def merge(
     leave_pandas_out()
     if no_report and open_it:
         raise click.UsageError("--open needs a report; drop --no-report.")
-    from kwire.cli.running import print_result, run_with_bar
-    from kwire.report import FILES, summarize, write_reports
+    from kwire.cli.running import print_result, write_analysis
     from kwire.runs.job_request import JobRequest
 
     request = JobRequest(
         inputs=folders, out=out, engine="local", target_releases=targets_of(targets, command_config), broker_release=broker_release,
         owners=owners, overwrite=overwrite, merges=True,
     )  # fmt: skip
-    command = shlex.join(["kwire", *sys.argv[1:]])
-    report = run_with_bar(request, None if no_report else lambda folder: write_reports(folder, forms, command=command))
-    summary = summarize(out)
-    paths = [] if no_report else [f"{out.rstrip('/')}/{FILES[form]}" for form in forms]
+    report, summary, paths = write_analysis(request, forms, shlex.join(["kwire", *sys.argv[1:]]), no_report=no_report)
     document = {"out": out, "read": report.read, **asdict(summary)} if as_json else None
-    print_result(report, summary, out, paths, document, wide=wide)
+    print_result(report, summary, paths, document, wide=wide)
     if open_it:
         open_page(paths[0])
     return CLIENTS_BREAK if failing(summary, fail_on) else 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import cloup
 
+from kwire.cli.capture_options import group_files_option
 from kwire.cli.store_options import with_store_options
 from kwire.cli.terminal import json_line, warn
 from kwire.cli.tls_options import with_tls_options
@@ -83,10 +84,7 @@ def _costs(planned: Plan, cores: int) -> dict[str, Any]:
     "--cores", type=click.IntRange(1), metavar="N",
     help="Tasks that run at once, as on a cluster with N cores [default: those that analyze would use on this machine].",
 )  # fmt: skip
-@cloup.option(
-    "--group-files", "series_rule", default="name", show_default=True, metavar="RULE",
-    help="Rule that joins rotated files to groups, as in analyze.",
-)  # fmt: skip
+@group_files_option()
 @cloup.option("--json", "as_json", is_flag=True, help="Print the estimate as JSON.")
 @with_tls_options
 @with_store_options

@@ -11,7 +11,7 @@ from kwire.cli.completion import complete_release
 from kwire.cli.exit_status import CLIENTS_BREAK
 from kwire.cli.report_options import failing, forms_option, open_option, open_page, show_reports, wide_option, with_fail_on
 from kwire.cli.store_options import with_store_options
-from kwire.cli.target_option import command_config_option, judged_for, targets_of
+from kwire.cli.target_option import command_config_option, from_option, judged_for, targets_of, targets_option
 from kwire.errors import InputError
 
 __all__ = ["report"]
@@ -33,15 +33,9 @@ _WITH_MOVES = ("html", "md", "json")
 )
 @cloup.option_group(
     "Verdicts",
-    cloup.option(
-        "--to", "targets", multiple=True, metavar="R", shell_complete=complete_release,
-        help="Kafka version to judge, or a broker, file or name, as in analyze (repeatable) [default: those of the analysis].",
-    ),
+    targets_option("Kafka version to judge, or a broker, file or name, as in analyze (repeatable) [default: those of the analysis]."),
     command_config_option(),
-    cloup.option(
-        "--from", "broker_release", metavar="R", shell_complete=complete_release,
-        help="With --to: version that the observed brokers run, if the captures do not show it [default: that of the analysis].",
-    ),
+    from_option("With --to: ", "that of the analysis"),
 )  # fmt: skip
 @cloup.option_group(
     "Summary",

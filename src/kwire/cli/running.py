@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kwire.runs.job_request import JobReport, JobRequest
     from kwire.runs.local_processes import Engine
 
-__all__ = ["print_outcome", "print_result", "run_with_bar"]
+__all__ = ["print_outcome", "print_result", "run_with_bar", "write_analysis"]
 
 
 @contextmanager
@@ -71,6 +71,15 @@ def run_with_bar(request: JobRequest, page: Callable[[str], object] | None) -> J
     return report
 
 
+def write_analysis(request: JobRequest, forms: Sequence[str], command: str, *, no_report: bool) -> tuple[JobReport, Summary, list[str]]:
+    """Run the job and write its reports; return the outcome, the summary and the paths of the reports."""
+    from kwire.report import FILES, summarize, write_reports
+
+    report = run_with_bar(request, None if no_report else lambda folder: write_reports(folder, forms, command=command))
+    paths = [] if no_report else [f"{request.out.rstrip('/')}/{FILES[form]}" for form in forms]
+    return report, summarize(request.out), paths
+
+
 def _hide_pandas() -> None:
     """Import a module of PySpark's tests that its first call of Java imports, without pandas, which nothing here needs."""
     from kwire.tables.pandas_left_out import pandas_hidden
@@ -86,9 +95,7 @@ def print_outcome(report: JobReport, summary: Summary) -> None:
     print_cost(report.bytes_read, report.phases.seconds)
 
 
-def print_result(
-    report: JobReport, summary: Summary, out: str, paths: Sequence[str], document: Mapping[str, Any] | None, *, wide: bool
-) -> None:
+def print_result(report: JobReport, summary: Summary, paths: Sequence[str], document: Mapping[str, Any] | None, *, wide: bool) -> None:
     """Print `document` as JSON and warnings on stderr; without one, the summary and the paths of reports or of the tables."""
     if document is not None:
         click.echo(json_line(document))
@@ -101,4 +108,4 @@ def print_result(
     print_outcome(report, summary)
     show_reports(paths)
     if not paths:
-        click.echo(f"Tables: {out}")
+        click.echo(f"Tables: {report.out}")

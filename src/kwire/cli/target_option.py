@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import cloup
 
+from kwire.cli.completion import complete_release
 from kwire.errors import InputError
 from kwire.json_encoding import encode_json
 
@@ -15,9 +16,35 @@ if TYPE_CHECKING:
     from kwire.report.analysis_folder import Judged
     from kwire.schema import Release
 
-__all__ = ["command_config_option", "judged_for", "target_of", "target_text", "targets_of"]
+__all__ = [
+    "command_config_option",
+    "from_option",
+    "judged_for",
+    "owners_option",
+    "target_of",
+    "target_text",
+    "targets_of",
+    "targets_option",
+]
 
 _SECONDS: Final = 10.0
+
+
+def targets_option(help_text: str) -> Callable[[Any], Any]:
+    return cloup.option("--to", "targets", multiple=True, metavar="R", shell_complete=complete_release, help=help_text)
+
+
+def from_option(before: str = "", default: str = "") -> Callable[[Any], Any]:
+    """Return `--from` as `broker_release`; `before` and `default` begin and end its help."""
+    said = "ersion that the observed brokers run, if the captures do not show it"
+    return cloup.option(
+        "--from", "broker_release", metavar="R", shell_complete=complete_release,
+        help=f"{before}{'v' if before else 'V'}{said}{default and f' [default: {default}]'}.",
+    )  # fmt: skip
+
+
+def owners_option(help_text: str = "TOML or CSV: which client ids, principals and networks belong to which team.") -> Callable[[Any], Any]:
+    return cloup.option("--owners", metavar="FILE", help=help_text)
 
 
 def command_config_option(option: str = "--to") -> Callable[[Any], Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 import cloup
 
+from kwire.cli.capture_options import group_files_option, ports_option
 from kwire.cli.exit_status import INCOMPLETE_INPUT
 from kwire.cli.progress import progress_bar
 from kwire.cli.redaction_options import redaction_of, with_address_redaction
@@ -64,24 +65,8 @@ _INPUT, _OUTPUT = cloup.OptionGroup("Input"), cloup.OptionGroup("Output")
 @cloup.command(short_help="Write captures without payloads and secrets, still analysable.")
 @cloup.argument("captures", metavar="IN...", nargs=-1, required=True)
 @cloup.argument("out", metavar="OUT")
-@cloup.option(
-    "--port",
-    "ports",
-    group=_INPUT,
-    type=click.IntRange(1, 65535),
-    multiple=True,
-    metavar="N",
-    help="Port where brokers listen; detected by default.",
-)
-@cloup.option(
-    "--group-files",
-    "series_rule",
-    group=_INPUT,
-    default="name",
-    show_default=True,
-    metavar="RULE",
-    help="Rule that joins rotated files to groups, as in analyze.",
-)
+@ports_option("Port where brokers listen; detected by default.", group=_INPUT)
+@group_files_option(group=_INPUT)
 @cloup.option(
     "--decrypt",
     group=_OUTPUT,

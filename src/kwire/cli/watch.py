@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import cloup
 
+from kwire.cli.capture_options import ports_option
 from kwire.cli.completion import complete_release
 from kwire.cli.tables import Column, TablePrinter
 from kwire.cli.target_option import command_config_option, target_of
@@ -49,9 +50,7 @@ _COLUMNS: Final = (
     "--clients", "shown", type=click.IntRange(1), default=25, show_default=True, metavar="N", help="Number of clients in the table."
 )
 @cloup.option("--metrics", metavar="HOST:PORT", help="Serve the counts to Prometheus.")
-@cloup.option(
-    "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="Broker port (repeatable; auto-detected by default)."
-)
+@ports_option()
 def watch(
     target_release: str | None, command_config: str | None, interval: float, shown: int, metrics: str | None, ports: tuple[int, ...]
 ) -> None:  # fmt: skip
