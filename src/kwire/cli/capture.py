@@ -9,8 +9,8 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -36,6 +36,7 @@ _FILES: Final = 20
 _FILE_MEGABYTES: Final = 1000
 """Maximum of a file; dumpcap takes 2 GiB at most."""
 
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _POLL_SECONDS: Final = 0.2
 _FULL_BYTES: Final = 1 << 20
 
@@ -204,6 +205,20 @@ def _pasted(points: Sequence[CapturePoint], duration: int | None, then: Sequence
     return lines + ["wait"] * bool(several) + [shlex.join(then)] * bool(then)
 
 
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Handle signals that end the capture when the body is done."""
+    held: list[int] = []
+    before = {number: signal.signal(number, lambda number, _frame: held.append(number)) for number in _ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for each in held:
+            signal.raise_signal(each)
+
+
 def _run(points: Sequence[CapturePoint], folder: Path, duration: int | None, limit: int) -> bool:
     """Capture until the end; return whether no point ended early."""
     from kwire.report.amounts import bytes_of, length_of_time
@@ -218,11 +233,13 @@ def _run(points: Sequence[CapturePoint], folder: Path, duration: int | None, lim
     until = float("inf") if duration is None else time.monotonic() + duration
     ended: list[CapturePoint] = []
     with suppress(KeyboardInterrupt), ExitStack() as stack:
-        for number in (signal.SIGTERM, signal.SIGHUP):  # which would leave the programs running
+        for number in _ENDING[1:]:  # which would leave the programs running
             before = signal.signal(number, lambda number, _frame: sys.exit(128 + number))
             stack.callback(signal.signal, number, before)
-        for point in points:
-            stack.enter_context(point)
+        with _signals_held():  # one that came between a program's start and its entry here would leave it running
+            for point in points:
+                stack.push(point)
+                point.start()
         names = ", ".join(point.host or "this machine" for point in points)
         how_long = "" if duration is None else f" for {length_of_time(timedelta(seconds=duration))}"
         room = f"{bytes_of(limit * 10**6)}{' per host' if len(points) > 1 else ''}"

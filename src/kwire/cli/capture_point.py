@@ -51,16 +51,19 @@ class CapturePoint:
     _running: list[tuple[subprocess.Popen[bytes], IO[bytes]]] = field(default_factory=list)
 
     def __enter__(self) -> CapturePoint:
+        return self
+
+    def start(self) -> None:
+        """Start the programs; `__exit__` ends those that were started."""
         self.folder.mkdir()
         if not self.reader:
             self._start(self.command)
-            return self
+            return
         stream = self._start(self.command, stdout=subprocess.PIPE).stdout
         assert stream is not None
         with stream:  # the reader alone holds it from now on, so that a reader that ends ends the capture
             # Ctrl-C in a terminal is not for the reader, which reads to the end
             self._start(self.reader, stdin=stream, start_new_session=True)
-        return self
 
     def _start(self, command: list[str], **streams: Any) -> subprocess.Popen[bytes]:
         errors = TemporaryFile()  # noqa: SIM115 - __exit__ closes it

@@ -353,6 +353,25 @@ def test_signals_end_the_capture(machine: Path, ending: int, status: int) -> Non
     wait_until(lambda: str(machine.parent) not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout)
 
 
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_programs_start_leaves_none(machine: Path, monkeypatch: pytest.MonkeyPatch, ending: int) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Signalled(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: object, **settings: object) -> None:
+            super().__init__(*arguments, **settings)  # type: ignore[call-overload]
+            started.append(self)
+            signal.raise_signal(ending)
+
+    monkeypatch.setattr(subprocess, "Popen", Signalled)
+    run("--host", "broker-1", "--no-analyze")
+    left = [each for each in started if each.returncode is None]
+    for each in left:
+        each.kill()
+    assert len(started) == 2  # the capture and its reader
+    assert not left
+
+
 LOOPBACK = """
 import fcntl, socket, struct, sys
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 0x41))  # SIOCSIFFLAGS: up, running
