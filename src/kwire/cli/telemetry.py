@@ -39,11 +39,11 @@ def _time(nanoseconds: object) -> str:
 
 
 def _row(point: dict[str, Any]) -> tuple[object, ...]:
-    who = point["resource"]
-    software = f"{who.get('client_software_name', '')} {who.get('client_software_version', '')}".strip()
+    identity = point["resource"]
+    software = f"{identity.get('client_software_name', '')} {identity.get('client_software_version', '')}".strip()
     labels = " ".join(f"{name}={value}" for name, value in point["attributes"].items())
     return (
-        _time(point.get("time_unix_nano")), who.get("client_id"), software, who.get("client_instance_id"), point["metric"],
+        _time(point.get("time_unix_nano")), identity.get("client_id"), software, identity.get("client_instance_id"), point["metric"],
         point.get("type"), point["value"], labels,
     )  # fmt: skip
 

@@ -21,9 +21,9 @@ def read_telemetry(folder: AnalysisFolder) -> Listing:
         told.setdefault(tuple(row[name] for name in (*_WHO, "what")), []).append(row["value"])
     rows = []
     for row in rows_of(folder.digest, "pushes"):
-        who = tuple(row[name] for name in _WHO)
-        sources = (_few(sorted(told.get((*who, what), ()))) for what in ("address", "principal"))
-        rows.append((*who, *sources, count(row["metrics"]), count(row["points"]), moment(row["time"])))
+        identity = tuple(row[name] for name in _WHO)
+        sources = (_few(sorted(told.get((*identity, what), ()))) for what in ("address", "principal"))
+        rows.append((*identity, *sources, count(row["metrics"]), count(row["points"]), moment(row["time"])))
     rows.sort(key=lambda row: row[: len(_WHO)])
     return Listing(
         id="telemetry-list",

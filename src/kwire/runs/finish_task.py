@@ -142,8 +142,8 @@ def run_finish(shared: Finishing, bucket: int) -> FinishResult:
     if shared.redaction is not None:
         redactor = Redactor(shared.redaction)
         tables = redactor.tables(tables)
-        who = redactor.table("connections", openings.select(OPENINGS.names[:3]))
-        openings = who.append_column("connections", openings.column("connections"))
+        named = redactor.table("connections", openings.select(OPENINGS.names[:3]))
+        openings = named.append_column("connections", openings.column("connections"))
         result.moves = _redacted(result.moves, redactor)
     hourly = pa.concat_tables([tables["client_hourly"].select(_HOURS), *(_hours_of(shared.out, part) for part in result.kept)])
     result.digest = to_bytes(digest_of_answers(tables | {"client_hourly": hourly}, openings, PAGE, span=shared.cluster.span))

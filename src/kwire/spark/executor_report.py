@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.errors import KwireError
@@ -224,7 +225,7 @@ def _registered(context: SparkContext) -> int | None:
     return None
 
 
-def _who(some: Sequence[PythonFacts], executors: Sequence[PythonFacts]) -> str:
+def _where(some: Sequence[PythonFacts], executors: Sequence[PythonFacts]) -> str:
     hosts = sorted({each.host for each in some})
     shown = ", ".join(hosts[:5]) + (f" and {len(hosts) - 5} more" if len(hosts) > 5 else "")
     if len(executors) == 1:
@@ -242,37 +243,36 @@ def _grouped(executors: Iterable[PythonFacts], *names: str) -> Iterator[tuple[tu
 
 
 def _faults(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[str]:
-    def who(some: Sequence[PythonFacts]) -> str:
-        return _who(some, executors)
+    where = partial(_where, executors=executors)
 
     foreign = [each for each in executors if each.release != driver.release]
     for (python, executable), some in _grouped(foreign, "python", "executable"):
         yield (
-            f"{who(some)} Python is {python} ({executable}), this driver's {driver.python}: PySpark needs the same minor version on both; "
-            "set PYSPARK_PYTHON to a Python that all machines have."
+            f"{where(some)} Python is {python} ({executable}), this driver's {driver.python}: PySpark needs the same minor version on "
+            "both; set PYSPARK_PYTHON to a Python that all machines have."
         )
     if foreign:
         return  # none of the rest matters before that
     for package, least in (("pyarrow", f" (>={_OLDEST_ARROW})"), ("numpy", "")):
         if some := [each for each in executors if getattr(each, package) is None]:
-            yield f"{who(some)} there is no {package}, which kwire needs: install {package}{least} for {some[0].executable} there."
+            yield f"{where(some)} there is no {package}, which kwire needs: install {package}{least} for {some[0].executable} there."
     if old := [each for each in executors if each.pyarrow and int(each.pyarrow.split(".")[0]) < _OLDEST_ARROW]:
-        yield f"{who(old)} pyarrow is {old[0].pyarrow}; kwire needs {_OLDEST_ARROW} or newer."
+        yield f"{where(old)} pyarrow is {old[0].pyarrow}; kwire needs {_OLDEST_ARROW} or newer."
     for (why,), some in _grouped((each for each in executors if each.kwire is None), "why"):
         if why is None:
-            yield f"{who(some)} kwire is missing: call kwire.spark.ship(spark) to install it (kwire analyze does so automatically)."
+            yield f"{where(some)} kwire is missing: call kwire.spark.ship(spark) to install it (kwire analyze does so automatically)."
         else:
-            yield f"{who(some)} kwire cannot be imported: {why.rstrip('.')}."
+            yield f"{where(some)} kwire cannot be imported: {why.rstrip('.')}."
     for (version,), some in _grouped((each for each in executors if each.kwire not in (None, driver.kwire)), "kwire"):
         yield (
-            f"{who(some)} kwire is {version} ({some[0].place}), this driver's {driver.kwire}: functions are sent by name, so both "
+            f"{where(some)} kwire is {version} ({some[0].place}), this driver's {driver.kwire}: functions are sent by name, so both "
             "must have the same version; kwire.spark.ship(spark) installs the driver's there."
         )
 
 
 def _warnings(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[str]:
     for _, some in _grouped((each for each in executors if each.twin == "pure"), "why"):
-        yield f"{_who(some, executors)} the pure Python backend of kwire runs, tens of times slower: {_reason(some[0])}."
+        yield f"{_where(some, executors)} the pure Python backend of kwire runs, tens of times slower: {_reason(some[0])}."
     if driver.twin == "pure" and all(each.twin != "pure" for each in executors):
         yield f"This driver runs kwire's pure Python twin: {_reason(driver)}."
 
