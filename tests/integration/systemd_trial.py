@@ -7,6 +7,7 @@ import json
 import socket
 import ssl
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -19,6 +20,7 @@ ANSWER = answer(7, len(heartbeat(7)) - 4)
 CONTEXT = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 CONTEXT.check_hostname, CONTEXT.verify_mode = False, ssl.CERT_NONE
 CLIENTS = 4
+PORT = int(sys.argv[1])
 LOG = Path("/run/proxy.log")
 
 
@@ -30,7 +32,7 @@ def systemctl(*arguments: str) -> str:
 
 def exchange() -> str:
     try:
-        with socket.create_connection(("127.0.0.1", 19092), 30) as plain, CONTEXT.wrap_socket(plain) as client:
+        with socket.create_connection(("127.0.0.1", PORT), 30) as plain, CONTEXT.wrap_socket(plain) as client:
             client.sendall(heartbeat(7))
             found = b""
             while len(found) < len(ANSWER) and (data := client.recv(100)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,14 +20,16 @@ import kwire
 HERE = Path(__file__).parent
 DEPLOY = HERE.parents[1] / "deploy" / "proxy"
 SYSTEMD = Path("/lib/systemd/systemd")
-PROXY = """
+(PORT,) = set(re.findall(r"^ListenStream=.*:(\d+)$", (DEPLOY / "kwire-proxy.socket").read_text("ascii"), re.MULTILINE))
+# ports of a network namespace of its own, in which nothing else listens
+PROXY = f"""
 metrics = "127.0.0.1:9400"
 
 [[listeners]]
-listen = ":19092"
+listen = ":{PORT}"
 broker = "127.0.0.1:29092"
 node_id = 1
-advertised = "localhost:19092"
+advertised = "localhost:{PORT}"
 
 [listeners.tls]
 certificate = "/run/credentials/kwire-proxy.service/tls_proxy.pem"
@@ -109,7 +112,7 @@ def test_restarts_under_systemd_refuse_no_client(tmp_path: Path, authority: trus
         try:
             systemd = process_one(unshare)
             trial = subprocess.run(
-                [*beside(systemd), sys.executable, str(HERE / "systemd_trial.py")], capture_output=True, text=True, timeout=240,
+                [*beside(systemd), sys.executable, str(HERE / "systemd_trial.py"), PORT], capture_output=True, text=True, timeout=240,
                 check=False, env={"PYTHONPATH": str(HERE.parent), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
             )  # fmt: skip
         finally:
