@@ -145,7 +145,7 @@ cdef class Relay:
             self.core.lease = &lease.state
             lease.state.is_on = True
 
-    cdef object edit_of(self, int action):
+    cdef object program(self, int action):
         """The program of an action of the plan in use."""
         return (self.plan if self.core.lease is NULL else self.lease.plan).programs[action - 1]
 
@@ -273,7 +273,7 @@ cdef class Relay:
         cdef bytes frame = PyBytes_FromStringAndSize(<const char*>held.frame, held.size)
         try:
             try:
-                pieces = list(self.edit_of(action).pieces(frame))
+                pieces = list(self.program(action).pieces(frame))
             except (WireError, EncodeError) as error:
                 if side == RESPONSE and is_refused_version(held.api_key, frame):
                     self.send(side, NULL, 0, BY_PLAN)
@@ -289,7 +289,7 @@ cdef class Relay:
     def _explain(self, int action, bytes frame):
         """Keep the error of a program that failed."""
         try:
-            list(self.edit_of(action).pieces(frame))
+            list(self.program(action).pieces(frame))
         except (WireError, EncodeError) as error:
             self.cause = str(error)
 

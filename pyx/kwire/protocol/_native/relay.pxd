@@ -57,7 +57,7 @@ cdef class Relay:
     cdef uint8_t* gathered(self, list pieces, Py_ssize_t* size) except NULL
     cdef int send(self, int side, uint8_t* frame, Py_ssize_t size, int32_t action) except -1
     cdef int forget(self, int side) except -1
-    cdef object edit_of(self, int action)
+    cdef object program(self, int action)
     cdef object raw_tokens(self)
     cdef object moves(self, object data)
     cdef object moves_of(self, object data, Bytes given, Py_ssize_t size)
