@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -218,8 +219,9 @@ class MadeMessages(Mapping[str, Message]):
             found = self._made[name] = self._make(name)
         return found
 
+    @abstractmethod
     def _make(self, name: str) -> Message:
-        raise NotImplementedError
+        """Make the definition of a name that the mapping has."""
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
